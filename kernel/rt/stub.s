@@ -1,0 +1,1 @@
+// This file lets the package declare functions without bodies (see label.go).
