@@ -1,0 +1,243 @@
+package gotool
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Runtime is the package, within the program's module, that every compiled cell links.
+const Runtime = "kernel/rt"
+
+// facades are the packages of the program's module that cells may import, as
+// folders below its root. A folder that does not exist yet is left out.
+var facades = []string{"display", "workshops", "cuda"}
+
+// stale is the age at which a remembered listing is made again in the
+// background: the go command removes from its cache what was not listed for five days.
+const stale = 24 * time.Hour
+
+// compiled is one line of a listing: a package and where its archive lies.
+type compiled struct {
+	Path     string
+	Name     string
+	Dir      string
+	Archive  string
+	Standard bool
+	Cgo      bool
+	Imports  []string
+}
+
+// listing knows the archives of compiled packages. It is kept in a file that
+// belongs to one build of the program.
+type listing struct {
+	mu       sync.Mutex
+	memo     string // file; "" keeps nothing
+	loaded   bool
+	packages map[string]compiled
+}
+
+type memo struct {
+	Made     time.Time
+	Packages []compiled
+}
+
+func memoFile(rec Record) string {
+	dir, err := os.UserCacheDir()
+	if err != nil || rec.ID == "" {
+		return ""
+	}
+	return filepath.Join(dir, "warpbook", "packages-"+rec.ID[:min(16, len(rec.ID))]+".json")
+}
+
+// format makes one tab separated line of each package that has an archive.
+const format = "{{if .Export}}{{.ImportPath}}\t{{.Name}}\t{{.Dir}}\t{{.Export}}\t{{.Standard}}\t{{len .CgoFiles}}\t{{join .Imports \",\"}}{{end}}"
+
+// golist runs go list for packages and all that they need. Mode "plugin"
+// compiles them as plugins need them, "exe" as the program itself has them.
+func (t *Toolchain) golist(ctx context.Context, mode string, patterns []string) ([]compiled, error) {
+	args := []string{"list", "-export", "-deps", "-trimpath"}
+	if mode == "plugin" {
+		args = append(args, "-installsuffix", "dynlink", "-buildmode=plugin")
+	}
+	args = append(append(args, "-f", format, "--"), patterns...)
+	out, errText, err := t.run(ctx, t.record.Source, t.record.Go, args...)
+	if err != nil {
+		return nil, listError(ctx, patterns, errText, err)
+	}
+	return parseListing(out), nil
+}
+
+func listError(ctx context.Context, patterns []string, text string, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	what := strings.Join(patterns, ", ")
+	if len(patterns) > 3 {
+		what = fmt.Sprintf("%d packages", len(patterns))
+	}
+	if text = strings.TrimSpace(text); text == "" {
+		text = err.Error()
+	}
+	return fmt.Errorf("cannot compile %s for use in cells: %s", what, text)
+}
+
+func parseListing(out []byte) []compiled {
+	var packages []compiled
+	for line := range bytes.Lines(out) {
+		f := strings.Split(strings.TrimRight(string(line), "\n"), "\t")
+		if len(f) != 7 {
+			continue // a package without an archive: unsafe
+		}
+		p := compiled{Path: f[0], Name: f[1], Dir: f[2], Archive: f[3], Standard: f[4] == "true", Cgo: f[5] != "0"}
+		if f[6] != "" {
+			p.Imports = strings.Split(f[6], ",")
+		}
+		packages = append(packages, p)
+	}
+	return packages
+}
+
+// archives returns all known compiled packages, after making sure that those
+// in paths are among them and still exist.
+func (t *Toolchain) archives(ctx context.Context, paths []string) (map[string]compiled, error) {
+	t.list.mu.Lock()
+	defer t.list.mu.Unlock()
+	t.list.load()
+	var missing []string
+	for _, p := range paths {
+		if p != "unsafe" && !t.list.complete(p, map[string]bool{}) {
+			missing = append(missing, p)
+		}
+	}
+	if len(missing) > 0 {
+		// Always with the program's own packages, so that all have one version.
+		if err := t.add(ctx, append(missing, t.basic()...)); err != nil {
+			return nil, err
+		}
+	}
+	return t.list.packages, nil
+}
+
+// basic is what every cell needs.
+func (t *Toolchain) basic() []string {
+	paths := []string{"runtime", "runtime/cgo", "plugin"}
+	if t.exists(Runtime) {
+		paths = append(paths, t.record.Module+"/"+Runtime)
+	}
+	return paths
+}
+
+func (t *Toolchain) exists(folder string) bool {
+	files, _ := filepath.Glob(filepath.Join(t.record.Source, folder, "*.go"))
+	return len(files) > 0
+}
+
+// add lists paths and remembers the result. The lock is held.
+func (t *Toolchain) add(ctx context.Context, paths []string) error {
+	found, err := t.golist(ctx, "plugin", paths)
+	if err != nil {
+		return err
+	}
+	// A new map: callers keep the old one.
+	next := make(map[string]compiled, len(t.list.packages)+len(found))
+	for k, v := range t.list.packages {
+		next[k] = v
+	}
+	for _, p := range found {
+		next[p.Path] = p
+	}
+	t.list.packages = next
+	return t.list.save()
+}
+
+// load reads the memo once. A damaged or missing memo only costs a listing.
+func (l *listing) load() {
+	if l.loaded {
+		return
+	}
+	l.loaded = true
+	l.packages = map[string]compiled{}
+	data, err := os.ReadFile(l.memo)
+	if err != nil {
+		return
+	}
+	var m memo
+	if json.Unmarshal(data, &m) != nil {
+		return
+	}
+	for _, p := range m.Packages {
+		if _, err := os.Stat(p.Archive); err == nil {
+			l.packages[p.Path] = p
+		}
+	}
+}
+
+// complete tells whether path and everything that it imports has an archive.
+func (l *listing) complete(path string, seen map[string]bool) bool {
+	if seen[path] || path == "unsafe" || path == "C" {
+		return true
+	}
+	seen[path] = true
+	p, ok := l.packages[path]
+	if !ok {
+		if p, ok = l.packages["vendor/"+path]; !ok {
+			return false
+		}
+	}
+	for _, dep := range p.Imports {
+		if !l.complete(dep, seen) {
+			return false
+		}
+	}
+	return true
+}
+
+// save replaces the memo in one step, so that two kernels may do it at once.
+func (l *listing) save() error {
+	if l.memo == "" {
+		return nil
+	}
+	m := memo{Made: time.Now()}
+	for _, p := range l.packages {
+		m.Packages = append(m.Packages, p)
+	}
+	slices.SortFunc(m.Packages, func(a, b compiled) int { return strings.Compare(a.Path, b.Path) })
+	data, err := json.Marshal(m)
+	if err != nil {
+		return fmt.Errorf("cannot remember compiled packages: %w", err)
+	}
+	return replaceFile(l.memo, data)
+}
+
+func replaceFile(name string, data []byte) error {
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		return fmt.Errorf("cannot write %s: %w", name, err)
+	}
+	f, err := os.CreateTemp(filepath.Dir(name), filepath.Base(name)+"-*")
+	if err != nil {
+		return fmt.Errorf("cannot write %s: %w", name, err)
+	}
+	defer os.Remove(f.Name())
+	_, err = f.Write(data)
+	if err == nil {
+		err = f.Chmod(0o644)
+	}
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	if err == nil {
+		err = os.Rename(f.Name(), name)
+	}
+	if err != nil {
+		return fmt.Errorf("cannot write %s: %w", name, err)
+	}
+	return nil
+}
