@@ -1,0 +1,532 @@
+package front
+
+import (
+	"fmt"
+	"go/ast"
+	"go/token"
+	"go/types"
+	"slices"
+	"strings"
+)
+
+// An attempt is one try at checking a cell together with the units that depend
+// on what it declares anew.
+type attempt struct {
+	s       *Session
+	in      *input
+	broken  map[string]string // units that do not compile any more, by key
+	changed map[string]bool   // variables that get another type
+
+	pkg      *types.Package
+	info     *types.Info
+	errs     []types.Error
+	files    []*File // declarations, the cell's own first
+	body     *File
+	affected []*Unit
+	declared map[string]bool // package-level names of this package
+	late     []*lateFunc
+	show     *ast.ExprStmt
+	wrapped  bool
+	defined  []*Symbol
+	unused   map[token.Pos]bool
+}
+
+// A lateFunc mentions variables that the cell's statements define: its body is
+// checked when their types are known.
+type lateFunc struct {
+	decl *ast.FuncDecl
+	body *ast.BlockStmt
+	unit *Unit
+}
+
+func (a *attempt) run() {
+	s := a.s
+	s.cells++
+	a.pkg = types.NewPackage("main", "main")
+	a.info = &types.Info{
+		Types: map[ast.Expr]types.TypeAndValue{}, Defs: map[*ast.Ident]types.Object{}, Uses: map[*ast.Ident]types.Object{},
+		Implicits: map[ast.Node]types.Object{}, Selections: map[*ast.SelectorExpr]*types.Selection{},
+		Instances: map[*ast.Ident]types.Instance{}, Scopes: map[ast.Node]*types.Scope{},
+	}
+	a.unused = map[token.Pos]bool{}
+	a.collect()
+	a.parse()
+	a.seed()
+	a.postpone()
+	var asts []*ast.File
+	for _, f := range a.files {
+		asts = append(asts, f.AST)
+	}
+	if a.body != nil {
+		asts = append(asts, a.body.AST)
+	}
+	a.check(asts)
+	a.findDefined()
+	a.checkLate()
+}
+
+// collect decides which units are checked: the cell's own and those affected.
+func (a *attempt) collect() {
+	keys := map[string]bool{}
+	for k := range a.changed {
+		keys[k] = true
+	}
+	own := map[string]bool{}
+	replaced := map[string]*Unit{} // types declared again by this cell: their old units
+	for _, u := range a.in.units {
+		for _, k := range u.Keys {
+			keys[k], own[k] = true, true
+			if old := a.s.symbols[k]; u.Kind == Type && old != nil {
+				replaced[k] = old.Unit
+			}
+		}
+		if u.Base != "" {
+			keys[u.Base] = true
+		}
+	}
+	if a.in.declOnly {
+		for _, name := range a.varNames() {
+			own[name] = true
+			if a.changed[name] {
+				keys[name] = true
+			}
+		}
+	}
+	for name, path := range a.in.imports {
+		if _, isName := a.s.symbols[name]; isName || a.s.imports[name] != "" && a.s.imports[name] != path {
+			own[name] = true
+		}
+	}
+	a.affected = a.s.dependants(keys, func(u *Unit) bool {
+		if old := replaced[u.Base]; old != nil && old.Source == u.Source {
+			return true
+		}
+		return slices.ContainsFunc(u.Keys, func(k string) bool { return own[k] || a.broken[k] != "" })
+	})
+	a.declared = own
+	for _, u := range a.affected {
+		for _, k := range u.Keys {
+			a.declared[k] = true
+		}
+	}
+}
+
+// varNames lists the variables that a cell of declarations declares.
+func (a *attempt) varNames() []string {
+	src := a.in.src
+	f, err := a.s.parseDecls(src, blank(src.Text, a.in.chunks, func(_ int, c Chunk) bool { return c.Kind == Var }))
+	if err != nil {
+		return nil
+	}
+	var names []string
+	for _, d := range f.AST.Decls {
+		for _, spec := range d.(*ast.GenDecl).Specs {
+			for _, id := range spec.(*ast.ValueSpec).Names {
+				names = append(names, id.Name)
+			}
+		}
+	}
+	return names
+}
+
+// parse makes the files: one for the cell's declarations, one for every earlier
+// cell with affected units, and the statements.
+func (a *attempt) parse() {
+	bySource := map[*Source][]*Unit{a.in.src: a.in.units}
+	order := []*Source{a.in.src}
+	for _, u := range a.affected {
+		if bySource[u.Source] == nil {
+			order = append(order, u.Source)
+		}
+		bySource[u.Source] = append(bySource[u.Source], u)
+	}
+	for _, src := range order {
+		var ranges [][2]int
+		for _, u := range bySource[src] {
+			ranges = append(ranges, u.Ranges...)
+		}
+		if src == a.in.src && a.in.declOnly {
+			for _, c := range a.in.chunks {
+				if c.Kind == Var {
+					ranges = append(ranges, [2]int{c.Start, c.End})
+				}
+			}
+		}
+		if len(ranges) == 0 {
+			continue
+		}
+		f, err := a.s.parseDecls(src, overlay(src.Text, ranges))
+		if err != nil { // it parsed before
+			a.errs = append(a.errs, types.Error{Fset: a.s.fset, Msg: err.Error()})
+			continue
+		}
+		a.files = append(a.files, f)
+	}
+	if !a.in.declOnly {
+		a.body, _ = a.s.parseBody(a.in.src, a.in.bodyText())
+		a.wrapShow()
+	}
+}
+
+func (a *attempt) bodyList() []ast.Stmt {
+	if a.body == nil {
+		return nil
+	}
+	return a.body.AST.Decls[len(a.body.AST.Decls)-1].(*ast.FuncDecl).Body.List
+}
+
+// wrapShow makes the last expression an argument, so that it counts as used. A
+// call stays as it is: whether it has a value is known only after the check.
+func (a *attempt) wrapShow() {
+	list := a.bodyList()
+	if !a.in.show || len(list) == 0 {
+		return
+	}
+	st, ok := list[len(list)-1].(*ast.ExprStmt)
+	if !ok {
+		return
+	}
+	a.show = st
+	x := ast.Unparen(st.X)
+	_, call := x.(*ast.CallExpr)
+	if un, ok := x.(*ast.UnaryExpr); ok && un.Op == token.ARROW {
+		call = true
+	}
+	if !call {
+		a.wrapped = true
+		st.X = &ast.CallExpr{Fun: &ast.Ident{Name: showName, NamePos: st.X.Pos()}, Lparen: st.X.Pos(), Args: []ast.Expr{st.X}, Rparen: st.X.End()}
+	}
+}
+
+// seed puts the session's objects that the files mention into the package's
+// scope, and gives the files their imports.
+func (a *attempt) seed() {
+	scope := a.pkg.Scope()
+	if a.wrapped {
+		anyType := types.Universe.Lookup("any").Type()
+		param := types.NewVar(token.NoPos, a.pkg, "v", types.NewSlice(anyType))
+		sig := types.NewSignatureType(nil, nil, nil, types.NewTuple(param), nil, true)
+		scope.Insert(types.NewFunc(token.NoPos, a.pkg, showName, sig))
+	}
+	all := a.files
+	if a.body != nil {
+		all = append(slices.Clip(all), a.body)
+	}
+	own := map[string]string{}
+	for _, f := range all {
+		names, members := mentions(f.AST)
+		imports := f.Source.Imports
+		if f.Source == a.in.src {
+			imports = map[string]string{}
+			for name := range names {
+				if path := a.importOf(name, members[name]); path != "" {
+					imports[name], own[name] = path, path
+				}
+			}
+		}
+		for name := range names {
+			sym := a.s.symbols[name]
+			if sym == nil || a.declared[name] || imports[name] != "" || a.broken[name] != "" || scope.Lookup(name) != nil {
+				continue
+			}
+			scope.Insert(sym.Obj)
+		}
+		use := map[string]string{}
+		for name, path := range imports {
+			if names[name] {
+				use[name] = path
+			}
+		}
+		addImports(f, use)
+	}
+	a.in.src.Imports = own
+}
+
+// importOf says what package a name stands for: the cell's imports, then the
+// session's symbols (which are no packages), then the session's imports, then
+// any package of that name that has the members used.
+func (a *attempt) importOf(name string, members []string) string {
+	if p := a.in.imports[name]; p != "" {
+		return p
+	}
+	if a.declared[name] || a.s.symbols[name] != nil {
+		return ""
+	}
+	if p := a.s.imports[name]; p != "" {
+		return p
+	}
+	if len(members) == 0 {
+		return ""
+	}
+	candidates := a.s.packages(name)
+	for _, p := range candidates {
+		pkg, err := a.s.importer.Import(p)
+		if err != nil {
+			continue
+		}
+		if !slices.ContainsFunc(members, func(m string) bool { return pkg.Scope().Lookup(m) == nil }) {
+			return p
+		}
+	}
+	if len(candidates) > 0 {
+		return candidates[0]
+	}
+	return ""
+}
+
+func (a *attempt) check(files []*ast.File) {
+	conf := types.Config{
+		GoVersion:                "go1.26",
+		Importer:                 a.s.importer,
+		DisableUnusedImportCheck: true,
+		Sizes:                    types.SizesFor("gc", "amd64"),
+		Error: func(err error) {
+			e, ok := err.(types.Error)
+			if !ok {
+				e = types.Error{Fset: a.s.fset, Msg: err.Error()}
+			}
+			if strings.HasPrefix(e.Msg, "declared and not used: ") {
+				a.unused[e.Pos] = true
+				return
+			}
+			a.errs = append(a.errs, e)
+		},
+	}
+	_ = types.NewChecker(&conf, a.s.fset, a.pkg, a.info).Files(files)
+}
+
+// postpone takes out the bodies of functions that mention what the statements
+// define.
+func (a *attempt) postpone() {
+	fresh := map[string]bool{}
+	for _, id := range topDefinitions(a.bodyList()) {
+		fresh[id.Name] = true
+	}
+	if len(fresh) == 0 {
+		return
+	}
+	for _, f := range a.files {
+		for _, d := range f.AST.Decls {
+			fd, ok := d.(*ast.FuncDecl)
+			if !ok || fd.Body == nil || !mentionsAny(fd.Body, fresh) {
+				continue
+			}
+			a.late = append(a.late, &lateFunc{decl: fd, body: fd.Body})
+			at := fd.Body.Lbrace
+			forever := &ast.ForStmt{For: at, Body: &ast.BlockStmt{Lbrace: at, Rbrace: at}}
+			fd.Body = &ast.BlockStmt{Lbrace: at, List: []ast.Stmt{forever}, Rbrace: fd.Body.Rbrace}
+		}
+	}
+}
+
+func mentionsAny(n ast.Node, names map[string]bool) bool {
+	found := false
+	ast.Inspect(n, func(n ast.Node) bool {
+		if id, ok := n.(*ast.Ident); ok && names[id.Name] {
+			found = true
+		}
+		return !found
+	})
+	return found
+}
+
+// topDefinitions lists the identifiers that statements define, or may define,
+// at the top level of the cell.
+func topDefinitions(list []ast.Stmt) []*ast.Ident {
+	var out []*ast.Ident
+	for _, st := range list {
+		for {
+			l, ok := st.(*ast.LabeledStmt)
+			if !ok {
+				break
+			}
+			st = l.Stmt
+		}
+		out = append(out, Definitions(st)...)
+	}
+	return out
+}
+
+// Definitions lists the identifiers that one statement defines, or may define.
+func Definitions(st ast.Stmt) []*ast.Ident {
+	var out []*ast.Ident
+	switch st := st.(type) {
+	case *ast.AssignStmt:
+		if st.Tok == token.DEFINE {
+			for _, x := range st.Lhs {
+				if id, ok := x.(*ast.Ident); ok && id.Name != "_" {
+					out = append(out, id)
+				}
+			}
+		}
+	case *ast.DeclStmt:
+		if d, ok := st.Decl.(*ast.GenDecl); ok && d.Tok == token.VAR {
+			for _, spec := range d.Specs {
+				for _, id := range spec.(*ast.ValueSpec).Names {
+					if id.Name != "_" {
+						out = append(out, id)
+					}
+				}
+			}
+		}
+	}
+	return out
+}
+
+// findDefined makes the symbols of the variables that the cell defines.
+func (a *attempt) findDefined() {
+	add := func(v *types.Var) {
+		sym := &Symbol{Key: v.Name(), Kind: Var, Obj: v, Cell: a.in.src.Count}
+		a.defined = append(a.defined, sym)
+	}
+	for _, id := range topDefinitions(a.bodyList()) {
+		if v, ok := a.info.Defs[id].(*types.Var); ok {
+			add(v)
+		}
+	}
+	if a.in.declOnly {
+		for _, name := range a.varNames() {
+			if v, ok := a.pkg.Scope().Lookup(name).(*types.Var); ok && name != "_" {
+				add(v)
+			}
+		}
+	}
+}
+
+// checkLate checks the postponed bodies, each as a function of its own whose
+// parameters include the receiver, in a scope that has the new variables.
+func (a *attempt) checkLate() {
+	if len(a.late) == 0 || len(a.errs) > 0 {
+		for _, l := range a.late {
+			l.decl.Body = l.body
+		}
+		return
+	}
+	scope := a.pkg.Scope()
+	for _, d := range a.defined {
+		if scope.Lookup(d.Key) == nil && !a.in.declOnly {
+			d.Obj = a.packageVar(d.Obj)
+			scope.Insert(d.Obj)
+		}
+	}
+	byFile := map[*token.File]*ast.File{}
+	var files []*ast.File
+	for i, l := range a.late {
+		tf := a.s.fset.File(l.decl.Pos())
+		f := byFile[tf]
+		if f == nil {
+			f = a.lateFile(tf)
+			byFile[tf] = f
+			files = append(files, f)
+		}
+		l.decl.Body = l.body
+		f.Decls = append(f.Decls, lateDecl(l, i))
+	}
+	a.check(files)
+}
+
+func (a *attempt) packageVar(obj types.Object) types.Object {
+	return types.NewVar(obj.Pos(), a.pkg, obj.Name(), obj.Type())
+}
+
+func (a *attempt) lateFile(tf *token.File) *ast.File {
+	for _, f := range a.files {
+		if a.s.fset.File(f.AST.Name.Pos()) == tf {
+			late := &ast.File{Package: f.AST.Package, Name: f.AST.Name, FileStart: f.AST.FileStart, FileEnd: f.AST.FileEnd}
+			for _, d := range f.AST.Decls {
+				if g, ok := d.(*ast.GenDecl); ok && g.Tok == token.IMPORT {
+					late.Decls = append(late.Decls, d)
+				}
+			}
+			return late
+		}
+	}
+	panic("front: a late function without a file")
+}
+
+func lateDecl(l *lateFunc, i int) *ast.FuncDecl {
+	t := *l.decl.Type
+	params := &ast.FieldList{}
+	if t.Params != nil {
+		*params = *t.Params
+	}
+	if l.decl.Recv != nil {
+		params.List = append(slices.Clone(l.decl.Recv.List), params.List...)
+	}
+	params.List = named(params.List)
+	t.Params = params
+	name := &ast.Ident{Name: fmt.Sprintf("wb_late%d", i), NamePos: l.decl.Name.NamePos}
+	return &ast.FuncDecl{Name: name, Type: &t, Body: l.body}
+}
+
+// named gives parameters without names the blank one, because Go wants all or
+// none to be named.
+func named(list []*ast.Field) []*ast.Field {
+	var out []*ast.Field
+	for _, f := range list {
+		if len(f.Names) == 0 {
+			f = &ast.Field{Names: []*ast.Ident{{Name: "_", NamePos: f.Type.Pos()}}, Type: f.Type}
+		}
+		out = append(out, f)
+	}
+	return out
+}
+
+// brokenUnits takes the errors that are in earlier cells' units out of the
+// check: those units are excluded from the next attempt, and the user is told.
+func (a *attempt) brokenUnits() []Diagnostic {
+	var out []Diagnostic
+	for _, e := range a.errs {
+		p := a.s.fset.Position(e.Pos)
+		u := a.unitAt(e.Pos)
+		if u == nil || strings.HasPrefix(e.Msg, "\t") {
+			continue
+		}
+		for _, k := range u.Keys {
+			if a.broken[k] == "" {
+				a.broken[k] = fmt.Sprintf("%s (cell [%d]) does not compile any more since cell [%d] changed what it uses: %s (line %d)",
+					k, u.Source.Count, a.in.src.Count, strings.ReplaceAll(e.Msg, "main.", ""), p.Line)
+				out = append(out, Diagnostic{Cell: p.Filename, Line: p.Line, Col: p.Column, Msg: a.broken[k]})
+			}
+		}
+	}
+	return out
+}
+
+// unitAt finds the affected unit that a position lies in.
+func (a *attempt) unitAt(pos token.Pos) *Unit {
+	for _, f := range a.files {
+		tf := a.s.fset.File(pos)
+		if f.Source == a.in.src || tf != a.s.fset.File(f.AST.Name.Pos()) {
+			continue
+		}
+		off := tf.Offset(pos) - f.Offset
+		for _, u := range a.affected {
+			last := u.Ranges[len(u.Ranges)-1]
+			if u.Source == f.Source && off >= u.Ranges[0][0] && off < last[1] {
+				return u
+			}
+		}
+	}
+	return nil
+}
+
+// moreChanged looks for variables that get another type although earlier
+// functions use them; those functions join the next attempt.
+func (a *attempt) moreChanged() bool {
+	more := false
+	for _, d := range a.defined {
+		old := a.s.symbols[d.Key]
+		if old == nil || a.changed[d.Key] {
+			continue
+		}
+		if old.Kind == Var && types.Identical(old.Obj.Type(), d.Obj.Type()) {
+			continue
+		}
+		a.changed[d.Key] = true
+		if len(a.s.dependants(map[string]bool{d.Key: true}, func(*Unit) bool { return false })) > 0 {
+			more = true
+		}
+	}
+	return more
+}

@@ -1,0 +1,217 @@
+// Package front is the typed front end of a session: it turns a cell's source
+// into a checked cell, and knows everything that the cells so far declared.
+//
+// The model: a session is a scope of symbols. A cell is split into its top-level
+// chunks: imports, declarations (types, functions, constants: order-free, as in
+// a Go package) and statements, which form the body of one function; what those
+// statements define at their top level become session variables. The cell is
+// checked by go/types as a package of its own whose scope is seeded with the
+// session's objects, so the cost does not grow with the session. All packages
+// have the path "main", which makes unexported fields and methods visible from
+// cell to cell.
+//
+// Declaring a name again gives it a new version, and every unit (one
+// declaration) that depends on it is checked and compiled again with it. A
+// check changes nothing; Commit does, after the cell has run.
+package front
+
+import (
+	"go/ast"
+	"go/token"
+	"go/types"
+	"maps"
+	"slices"
+	"sync"
+)
+
+// Packages says which importable packages have a name, best first.
+type Packages func(name string) []string
+
+// Session is everything declared so far. Its methods may be called from
+// several goroutines.
+type Session struct {
+	mu       sync.Mutex
+	fset     *token.FileSet
+	importer types.Importer
+	packages Packages
+	symbols  map[string]*Symbol
+	imports  map[string]string // name to path
+	broken   map[string]string // name to why it is gone
+	homes    map[types.Object]string
+	cells    int // packages so far
+	slots    int
+	prefix   string // of package paths
+}
+
+// New returns an empty session. Cells are compiled into packages whose paths
+// start with prefix.
+func New(prefix string, importer types.Importer, packages Packages) *Session {
+	return &Session{
+		fset:     token.NewFileSet(),
+		importer: importer,
+		packages: packages,
+		symbols:  map[string]*Symbol{},
+		imports:  map[string]string{},
+		broken:   map[string]string{},
+		homes:    map[types.Object]string{},
+		prefix:   prefix,
+	}
+}
+
+// A Symbol is one name of the session.
+type Symbol struct {
+	Key  string // the name, or "T.m" for a method
+	Kind Kind   // Var, Func, Type or Const
+	Obj  types.Object
+	Cell int   // the n of "cell [n]" that declared it
+	Unit *Unit // its declaration; nil for a variable
+	Slot int   // where a variable lives
+	// Stale says why a variable can no longer be used: its type is gone.
+	Stale string
+}
+
+// Home is the path of the package that holds the symbol's code.
+func (s *Symbol) Home() string {
+	if s.Unit == nil {
+		return ""
+	}
+	return s.Unit.Home
+}
+
+// A Source is the text of one cell and the imports that it was compiled with.
+type Source struct {
+	Count   int
+	Text    []byte
+	Imports map[string]string // name to path, only those mentioned
+}
+
+// A Unit is one declaration of a cell: a function, a method, one type, or a
+// group of constants.
+type Unit struct {
+	Kind   Kind
+	Source *Source
+	Ranges [][2]int // bytes of Source.Text that make it up
+	Keys   []string
+	Base   string          // for a method: the receiver's type
+	Deps   map[string]bool // keys that it uses
+	Home   string          // package that holds its code
+	own    bool            // declared by the cell being checked
+}
+
+func (u *Unit) text() string {
+	var s string
+	for _, r := range u.Ranges {
+		s += string(u.Source.Text[r[0]:r[1]]) + "\x00"
+	}
+	return s
+}
+
+// Text is the declaration's source.
+func (u *Unit) Text() string {
+	start, end := u.Ranges[0][0], u.Ranges[len(u.Ranges)-1][1]
+	return string(u.Source.Text[start:end])
+}
+
+// Fset resolves positions of the session's objects; files are named "cell[n]".
+func (s *Session) Fset() *token.FileSet { return s.fset }
+
+// Symbols returns the names of the session in order, without methods.
+func (s *Session) Symbols() []*Symbol {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var out []*Symbol
+	for _, key := range slices.Sorted(maps.Keys(s.symbols)) {
+		if sym := s.symbols[key]; sym.Obj != nil && sym.Key == sym.Obj.Name() {
+			out = append(out, sym)
+		}
+	}
+	return out
+}
+
+// Lookup returns the session's symbol of a name, or nil.
+func (s *Session) Lookup(name string) *Symbol {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.symbols[name]
+}
+
+// Home returns the package that holds a session object of any version, or "".
+func (s *Session) Home(obj types.Object) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.homes[obj]
+}
+
+// Imports returns the session's imports, name to path.
+func (s *Session) Imports() map[string]string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return maps.Clone(s.imports)
+}
+
+// Import gives the types of a package.
+func (s *Session) Import(path string) (*types.Package, error) { return s.importer.Import(path) }
+
+// PathsOf says which packages have a name, best first.
+func (s *Session) PathsOf(name string) []string { return s.packages(name) }
+
+// Unset removes a variable: its definition did not happen, or %reset.
+func (s *Session) Unset(name string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.symbols, name)
+}
+
+// A Cell is a checked cell: what lower turns into a program.
+type Cell struct {
+	Count   int
+	Package string // path of the package to compile it into
+	Pkg     *types.Package
+	Fset    *token.FileSet
+	Info    *types.Info
+
+	Decls []*File // declarations to compile: this cell's, and those that depend on what it declares anew
+	Body  *File   // statements, in the body of the only function; nil when there are none
+
+	Defined  []*Symbol            // variables that the cell defines, with slots
+	Units    []*Unit              // all units that Decls hold
+	Inits    []*types.Initializer // for a cell of declarations: its variables in Go's order
+	Unused   map[*ast.Ident]bool  // variables that nothing uses: Go would refuse
+	Show     *ast.ExprStmt        // the last expression, when it is to be shown
+	HasMain  bool                 // declares func main: call it at the end
+	Blank    []string             // paths imported for their effects
+	Warnings []Diagnostic         // earlier declarations that no longer compile
+
+	session  *Session
+	imports  map[string]string
+	broken   map[string]string
+	migrated map[*Symbol]types.Type
+	vars     map[types.Object]*Symbol // variables as this cell's code sees them
+	local    map[types.Object]bool    // variables that are locals of Body
+}
+
+// A File is parsed source whose positions are those of the cell.
+type File struct {
+	Source *Source
+	AST    *ast.File
+	Text   []byte // what was parsed
+	Offset int    // bytes of Text before the cell's own
+}
+
+// Variable returns the session variable that obj is, or nil. Local says that
+// in the cell's own statements it is an ordinary local variable.
+func (c *Cell) Variable(obj types.Object) (sym *Symbol, local bool) {
+	return c.vars[obj], c.local[obj]
+}
+
+// Home returns the package that holds obj's code: this cell's or an earlier
+// one's; "" for what is not of the session.
+func (c *Cell) Home(obj types.Object) string {
+	if obj.Pkg() == c.Pkg {
+		return c.Package
+	}
+	return c.session.homes[obj]
+}
+
+// Owns says whether obj was declared in the code that c compiles.
+func (c *Cell) Owns(obj types.Object) bool { return obj.Pkg() == c.Pkg }
