@@ -44,6 +44,7 @@ func (t *Toolchain) Build(ctx context.Context, u Unit) (Result, error) {
 	stem := filepath.Join(u.Dir, strings.ReplaceAll(u.Path, "/", "_"))
 	r.Archive, r.Plugin = stem+".a", stem+".so"
 	start := time.Now()
+	defer os.Remove(stem + ".cfg")
 	if err := t.compile(ctx, u, packages, stem); err != nil {
 		return r, err
 	}

@@ -60,9 +60,8 @@ func (t *Toolchain) sourceDir(path string) (string, error) {
 	if i := slices.IndexFunc(t.Packages(), func(p Package) bool { return p.Path == path }); i >= 0 {
 		return t.Packages()[i].Dir, nil
 	}
-	t.list.mu.Lock()
-	defer t.list.mu.Unlock()
-	if p, ok := t.list.packages[path]; ok {
+	known, _ := t.list.lookup(nil)
+	if p, ok := known[path]; ok {
 		return p.Dir, nil
 	}
 	return "", fmt.Errorf("the source of package %s is not on this machine", path)

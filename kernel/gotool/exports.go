@@ -86,11 +86,9 @@ func (t *Toolchain) Packages() []Package {
 	if t.exports != nil {
 		return t.exports.packages
 	}
-	t.list.mu.Lock()
-	defer t.list.mu.Unlock()
-	t.list.load()
 	var packages []Package
-	for _, p := range t.list.packages {
+	known, _ := t.list.lookup(nil)
+	for _, p := range known {
 		if t.public(p) {
 			packages = append(packages, t.describe(p))
 		}

@@ -48,20 +48,32 @@ func (im *Importer) Import(path string) (*types.Package, error) {
 	if path == "unsafe" {
 		return types.Unsafe, nil
 	}
+	if pkg := im.loaded(path); pkg != nil {
+		return pkg, nil
+	}
+	data, err := im.t.exportData(path) // outside the lock: it may have to compile
+	if err != nil {
+		return nil, err
+	}
 	im.mu.Lock()
 	defer im.mu.Unlock()
 	if pkg := im.packages[path]; pkg != nil && pkg.Complete() {
 		return pkg, nil
-	}
-	data, err := im.t.exportData(path)
-	if err != nil {
-		return nil, err
 	}
 	pkg, err := gcexportdata.Read(bytes.NewReader(data), im.fset, im.packages, path)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the types of package %s, run `warpbook install` again: %w", path, err)
 	}
 	return pkg, nil
+}
+
+func (im *Importer) loaded(path string) *types.Package {
+	im.mu.Lock()
+	defer im.mu.Unlock()
+	if pkg := im.packages[path]; pkg != nil && pkg.Complete() {
+		return pkg
+	}
+	return nil
 }
 
 // exportData comes from the archive, or from the compiled package.

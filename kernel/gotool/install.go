@@ -188,11 +188,7 @@ func (t *Toolchain) Warm(ctx context.Context, progress Progress) error {
 	done := 0
 	for part := range slices.Chunk(paths, group) {
 		progress(step, done, len(paths))
-		t.list.mu.Lock()
-		t.list.load()
-		err := t.add(ctx, part)
-		t.list.mu.Unlock()
-		if err != nil {
+		if _, err := t.compileAll(ctx, part); err != nil {
 			return err
 		}
 		done += len(part)

@@ -30,7 +30,7 @@ type directLinker struct {
 
 func (t *Toolchain) link(ctx context.Context, u Unit, packages map[string]compiled, stem string) error {
 	ld := t.direct()
-	if ld == nil || linksC(u, packages) {
+	if ld == nil || linksC(packages) {
 		return t.golink(ctx, u, stem, "-extld="+t.record.CC)
 	}
 	err := t.linkDirectly(ctx, ld, u, stem)
@@ -48,7 +48,7 @@ func (t *Toolchain) link(ctx context.Context, u Unit, packages map[string]compil
 }
 
 // linksC tells whether C code outside the standard library takes part.
-func linksC(u Unit, packages map[string]compiled) bool {
+func linksC(packages map[string]compiled) bool {
 	for _, p := range packages {
 		if p.Cgo && !p.Standard {
 			return true
@@ -128,7 +128,7 @@ func ldArgs(cc []string) ([]string, error) {
 	for i := 0; i < len(cc); i++ {
 		a := cc[i]
 		switch {
-		case a == "-m64" || a == "-O2" || a == "-g" || a == "-pthread" || strings.HasPrefix(a, "-Wl,--compress-debug-sections"):
+		case a == "-m64" || a == "-O2" || a == "-g" || a == "-pthread" || a == "-Qunused-arguments" || strings.HasPrefix(a, "-Wl,--compress-debug-sections"):
 		case a == "-s" || a == "-shared" || strings.HasPrefix(a, "-l") || strings.HasSuffix(a, ".o"):
 			args = append(args, a)
 		case a == "-rdynamic":

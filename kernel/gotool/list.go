@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -108,22 +109,22 @@ func parseListing(out []byte) []compiled {
 // archives returns all known compiled packages, after making sure that those
 // in paths are among them and still exist.
 func (t *Toolchain) archives(ctx context.Context, paths []string) (map[string]compiled, error) {
-	t.list.mu.Lock()
-	defer t.list.mu.Unlock()
-	t.list.load()
-	var missing []string
-	for _, p := range paths {
-		if p != "unsafe" && !t.list.complete(p, map[string]bool{}) {
-			missing = append(missing, p)
-		}
+	packages, missing := t.list.lookup(paths)
+	if len(missing) == 0 {
+		return packages, nil
 	}
-	if len(missing) > 0 {
-		// Always with the program's own packages, so that all have one version.
-		if err := t.add(ctx, append(missing, t.basic()...)); err != nil {
-			return nil, err
-		}
+	// Always with the program's own packages, so that all have one version.
+	return t.compileAll(ctx, append(missing, t.basic()...))
+}
+
+// compileAll has the go command compile paths and all that they import, where
+// its cache lacks them, and remembers where they lie.
+func (t *Toolchain) compileAll(ctx context.Context, paths []string) (map[string]compiled, error) {
+	found, err := t.golist(ctx, "plugin", paths)
+	if err != nil {
+		return nil, err
 	}
-	return t.list.packages, nil
+	return t.list.add(found)
 }
 
 // basic is what every cell needs.
@@ -140,22 +141,29 @@ func (t *Toolchain) exists(folder string) bool {
 	return len(files) > 0
 }
 
-// add lists paths and remembers the result. The lock is held.
-func (t *Toolchain) add(ctx context.Context, paths []string) error {
-	found, err := t.golist(ctx, "plugin", paths)
-	if err != nil {
-		return err
+// lookup returns the known packages and which of paths are not among them.
+// The map never changes: add makes another one.
+func (l *listing) lookup(paths []string) (packages map[string]compiled, missing []string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.load()
+	for _, p := range paths {
+		if !l.complete(p, map[string]bool{}) {
+			missing = append(missing, p)
+		}
 	}
-	// A new map: callers keep the old one.
-	next := make(map[string]compiled, len(t.list.packages)+len(found))
-	for k, v := range t.list.packages {
-		next[k] = v
-	}
+	return l.packages, missing
+}
+
+func (l *listing) add(found []compiled) (map[string]compiled, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.load()
+	l.packages = maps.Clone(l.packages)
 	for _, p := range found {
-		next[p.Path] = p
+		l.packages[p.Path] = p
 	}
-	t.list.packages = next
-	return t.list.save()
+	return l.packages, l.save()
 }
 
 // load reads the memo once. A damaged or missing memo only costs a listing.
