@@ -6,6 +6,25 @@
 // The package is a thin facade, because cells link it: whatever needs heavy
 // libraries (plots, picture encoders) is a Renderer that the main program
 // registers through Connect.
+//
+// The five most useful calls:
+//
+//	display.Show(v)                              // any value, as the last line of a cell shows it
+//	display.HTML("<b>fast</b>")                  // also Markdown, LaTeX, SVG, JSON, Image, VegaLite, Text
+//	display.Table(rows).Unit("time", "us")       // slices of structs or maps, with Best, Format, Align
+//	display.Line("speed", xs, ys).LogX()         // also Scatter, Bars, Histogram, and Plot for several series
+//	for i := range display.Track(n, "training") {} // a progress bar around a loop
+//
+// Two rules cover all calls. What is given finished (HTML, Show, Image) is shown
+// at once, and returns a Handle with which it can be updated or cleared; a
+// handle that ends a cell is not shown again. What is built step by step (Table
+// and the charts) is a value: it is shown when it ends the cell, or by its Show
+// method, or by Show.
+//
+// A type shows itself by a method MIMEBundle() map[string]any, and optionally
+// MIMEMetadata() map[string]any.
+//
+// All functions and methods may be called from several goroutines.
 package display
 
 // Bundle is one piece of output in several representations. Data maps a MIME
