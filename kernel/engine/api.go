@@ -7,6 +7,8 @@
 // package rt.
 package engine
 
+import "github.com/warpbook/warpbook/display"
+
 // Program is a checked cell in the form that the child runs. Either Plugin or
 // Script is set, or both: the plugin is loaded first.
 type Program struct {
@@ -26,7 +28,13 @@ type Program struct {
 	// Value asks for the bundle of what the program shows last instead of
 	// publishing it: a user expression.
 	Value bool `json:"value,omitempty"`
+
+	// Comm is delivered to the session's comms instead of running anything.
+	Comm *Comm `json:"comm,omitempty"`
 }
+
+// Comm is a comm message in either direction.
+type Comm = display.CommMsg
 
 // Var is a session variable of a script, exported to it as a pointer named Name.
 // New means that the script defines it: the engine makes fresh memory of Type,
@@ -64,7 +72,7 @@ type Outcome struct {
 
 // Panic is an unrecovered panic, or an interrupt.
 type Panic struct {
-	Kind   string  `json:"kind"` // "panic", "interrupt", "recursion", "runtime error"
+	Kind   string  `json:"kind"` // "panic", "interrupt", "recursion", "runtime error"; see also Unsupported and Stdin
 	Text   string  `json:"text"` // as Go prints it after "panic: "
 	Frames []Frame `json:"frames,omitempty"`
 	Left   bool    `json:"left,omitempty"` // the interrupted wait did not end and was left behind
@@ -76,3 +84,9 @@ type Frame struct {
 	File string `json:"file"` // "cell[3]"
 	Line int    `json:"line"`
 }
+
+// More kinds of Panic.
+const (
+	Unsupported = "unsupported" // the engine could not load or compile the program; nothing of it has run
+	Stdin       = "stdin"       // the program wanted input and the front end gives none
+)

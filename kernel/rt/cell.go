@@ -32,6 +32,7 @@ type Cell struct {
 	labels []label // first: see label
 	ID     int
 	Count  int
+	Tag    any // the engine's own
 
 	done    chan struct{} // closed by Stop
 	exit    chan int
@@ -154,13 +155,21 @@ func (c *Cell) Stop(cause string) {
 	close(c.done)
 }
 
-func (c *Cell) stopped() bool {
+// Stopped reports whether Stop was called.
+func (c *Cell) Stopped() bool {
 	select {
 	case <-c.done:
 		return true
 	default:
 		return false
 	}
+}
+
+// Define notes that the cell has put a variable into the slot id, for the engine.
+func (c *Cell) Define(id int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.defined = append(c.defined, id)
 }
 
 // Defined returns the slots that the cell has defined.

@@ -49,7 +49,7 @@ func Enter() {
 //
 //go:noinline
 func halt() {
-	if c := current(); c != nil && c.stopped() {
+	if c := current(); c != nil && c.Stopped() {
 		runtime.Goexit()
 	}
 	if stackUsed() > StackLimit && suspected() {

@@ -28,7 +28,7 @@ func frames(skip, max int) []Frame {
 	for len(list) < max {
 		f, more := it.Next()
 		if file, ok := cellFile(f.File); ok {
-			list = append(list, Frame{funcName(f.Function), file, f.Line})
+			list = append(list, Frame{FuncName(f.Function), file, f.Line})
 		}
 		if !more {
 			break
@@ -48,9 +48,9 @@ func cellFile(file string) (string, bool) {
 // spaced turns the file name "cell[3]" into "cell [3]".
 func spaced(file string) string { return strings.Replace(file, "[", " [", 1) }
 
-// funcName is a function's name without its package: "(*Point).Move". The
+// FuncName is a function's name without its package: "(*Point).Move". The
 // function of a cell's statements is called cell.
-func funcName(name string) string {
+func FuncName(name string) string {
 	head, _, _ := strings.Cut(name, "[")
 	name = name[strings.LastIndexByte(head, '/')+1:]
 	_, name, _ = strings.Cut(name, ".")

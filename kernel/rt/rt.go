@@ -45,9 +45,7 @@ func Slot(id int) *unsafe.Pointer {
 // Define notes that the calling cell has put a variable into the slot id.
 func Define(id int) {
 	if c := current(); c != nil {
-		c.mu.Lock()
-		c.defined = append(c.defined, id)
-		c.mu.Unlock()
+		c.Define(id)
 	}
 }
 

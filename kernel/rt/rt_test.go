@@ -42,7 +42,7 @@ func TestPanicText(t *testing.T) {
 		{angle(1 + 2i), "rt.angle(1+2i)"},
 		{true, "true"},
 		{runtimeError, "assignment to entry in nil map"},
-		{&runtime.PanicNilError{}, "panic called with nil argument (use GODEBUG=panicnil=1 to disable)"},
+		{&runtime.PanicNilError{}, "panic called with nil argument"},
 	} {
 		if got := PanicText(test.value); got != test.want {
 			t.Errorf("PanicText(%#v) = %q, want %q", test.value, got, test.want)
@@ -63,8 +63,8 @@ func TestFuncName(t *testing.T) {
 		"wb/s1/c12.Map[...]":                    "Map[...]",
 		"wb/s1/c12.Map[go.shape.struct{a/b.T}]": "Map[go.shape.struct{a/b.T}]",
 	} {
-		if got := funcName(name); got != want {
-			t.Errorf("funcName(%q) = %q, want %q", name, got, want)
+		if got := FuncName(name); got != want {
+			t.Errorf("FuncName(%q) = %q, want %q", name, got, want)
 		}
 	}
 }

@@ -1,0 +1,3 @@
+package engine
+
+const readNumber, readvNumber = "0", "19"
