@@ -1,0 +1,155 @@
+package install
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+)
+
+// Finding is one line of a Diagnosis.
+type Finding struct {
+	What   string // "Go toolchain"
+	State  string // what was found, or how it is missing
+	OK     bool
+	Needed bool   // a kernel without it does not do its job
+	Remedy string // how to get it, when it is not OK
+}
+
+// Diagnosis is what is installed and what is missing.
+type Diagnosis []Finding
+
+// OK tells whether everything that is needed is there.
+func (d Diagnosis) OK() bool {
+	for _, f := range d {
+		if f.Needed && !f.OK {
+			return false
+		}
+	}
+	return true
+}
+
+// Diagnose looks at the kernelspec called name, at what it starts, and at the tools around it.
+func Diagnose(ctx context.Context, place Place, name string) Diagnosis {
+	if name == "" {
+		name = Name
+	}
+	d := Diagnosis{goTool(ctx), cCompiler()}
+	d = append(d, kernel(ctx, place, name)...)
+	return append(d, lab(ctx, place), driver(), nvrtc())
+}
+
+func goTool(ctx context.Context) Finding {
+	f := Finding{What: "Go toolchain", Needed: true, State: "not on the PATH",
+		Remedy: "install Go from https://go.dev/dl and run `warpbook install` again; without it only simple statements run"}
+	path, err := exec.LookPath("go")
+	if err != nil {
+		return f
+	}
+	out, err := exec.CommandContext(ctx, path, "env", "GOVERSION").Output()
+	if err != nil {
+		f.State = fmt.Sprintf("%s does not answer `go env`: %v", path, err)
+		return f
+	}
+	f.State, f.OK = strings.TrimSpace(string(out))+", "+path, true
+	return f
+}
+
+// cCompiler looks for what the Go linker needs to make a plugin.
+func cCompiler() Finding {
+	f := Finding{What: "C compiler", Needed: true, State: "neither $CC nor gcc, clang or cc is on the PATH",
+		Remedy: "on Debian and Ubuntu `apt install gcc`, on macOS `xcode-select --install`; compiled cells are linked with it"}
+	for _, cc := range append(strings.Fields(os.Getenv("CC")), "gcc", "clang", "cc") {
+		if path, err := exec.LookPath(cc); err == nil {
+			f.State, f.OK = path, true
+			return f
+		}
+	}
+	return f
+}
+
+func kernel(ctx context.Context, place Place, name string) Diagnosis {
+	again := "run `warpbook install`"
+	spec := Finding{What: "Kernelspec", Needed: true, Remedy: again}
+	dir, err := place.SpecDir(name)
+	if err != nil {
+		spec.State = err.Error()
+		return Diagnosis{spec}
+	}
+	s, err := ReadSpec(dir)
+	if err != nil {
+		spec.State = "none at " + dir
+		if !os.IsNotExist(err) {
+			spec.State = err.Error()
+		}
+		return Diagnosis{spec}
+	}
+	spec.State, spec.OK = dir, true
+
+	exe := s.Argv[0]
+	program := Finding{What: "Program", Needed: true, Remedy: again}
+	out, err := exec.CommandContext(ctx, exe, "version").Output()
+	if err != nil {
+		program.State = fmt.Sprintf("%s does not start: %v", exe, err)
+	} else {
+		program.State, program.OK = strings.TrimSpace(string(out))+", "+exe, true
+	}
+	return Diagnosis{spec, program, record(exe)}
+}
+
+// record looks for the toolchain record beside the program.
+func record(exe string) Finding {
+	path := filepath.Join(filepath.Dir(exe), "warpbook.json")
+	f := Finding{What: "Toolchain record", Needed: true, State: "none at " + path,
+		Remedy: "run `warpbook install` with Go and a C compiler on the PATH; without the record no cell is compiled"}
+	if _, err := os.Stat(path); err == nil {
+		f.State, f.OK = path, true
+	}
+	return f
+}
+
+func lab(ctx context.Context, place Place) Finding {
+	f := Finding{What: "JupyterLab", State: "none found", Remedy: "`warpbook lab` installs a private one; VS Code and `warpbook run` need none"}
+	if py, ok := FindPython(ctx, place); ok {
+		f.State, f.OK = py.Lab+", "+py.Exe, true
+	}
+	return f
+}
+
+func driver() Finding {
+	f := Finding{What: "NVIDIA driver", State: "none: GPU workshops run on the simulator",
+		Remedy: "to use a GPU, install the driver from https://www.nvidia.com/drivers"}
+	if raw, err := os.ReadFile("/proc/driver/nvidia/version"); err == nil {
+		first, _, _ := strings.Cut(string(raw), "\n")
+		f.State, f.OK = strings.Join(strings.Fields(first), " "), true
+	}
+	return f
+}
+
+// nvrtc looks for NVIDIA's run-time compiler where the loader and PyPI's wheel put it.
+func nvrtc() Finding {
+	f := Finding{What: "NVRTC", State: "none: CUDA C++ cells cannot be compiled here",
+		Remedy: "install the CUDA toolkit, or `pip install nvidia-cuda-nvrtc`"}
+	if runtime.GOOS != "linux" {
+		return f
+	}
+	patterns := []string{"/usr/local/cuda*/lib64/libnvrtc.so*", "/usr/local/cuda*/targets/*/lib/libnvrtc.so*", "/usr/lib/*/libnvrtc.so*", "/usr/lib64/libnvrtc.so*"}
+	for _, dir := range filepath.SplitList(os.Getenv("LD_LIBRARY_PATH")) {
+		patterns = append(patterns, filepath.Join(dir, "libnvrtc.so*"))
+	}
+	for _, env := range []string{"VIRTUAL_ENV", "CONDA_PREFIX"} {
+		if dir := os.Getenv(env); dir != "" {
+			patterns = append(patterns, filepath.Join(dir, "lib", "python*", "site-packages", "nvidia", "*", "lib", "libnvrtc.so*"))
+		}
+	}
+	for _, pattern := range patterns {
+		if found, err := filepath.Glob(pattern); err == nil && len(found) > 0 {
+			f.State, f.OK = found[0], true
+			return f
+		}
+	}
+	return f
+}
