@@ -202,3 +202,5 @@ func closing(p *peer) <-chan error {
 	}()
 	return end
 }
+
+func (l *logged) logger() *slog.Logger { return slog.New(slog.NewTextHandler(l, nil)) }
