@@ -133,7 +133,7 @@ func checkContent(mime string, content any) (any, error) {
 	case fmt.Stringer:
 		return fmt.Sprint(c), nil // fmt survives a String that panics
 	}
-	return nil, fmt.Errorf("its content is a %T; give a string or []byte", content)
+	return nil, fmt.Errorf("its content is of type %T; give a string or []byte", content)
 }
 
 func isJSON(mime string) bool {

@@ -206,7 +206,7 @@ func (c *Chart) add(s Series, err error) *Chart {
 func floats(list any) ([]float64, error) {
 	v := indirect(reflect.ValueOf(list))
 	if v.Kind() != reflect.Slice && v.Kind() != reflect.Array {
-		return nil, fmt.Errorf("a %T is no data for a chart; give a slice of numbers", list)
+		return nil, fmt.Errorf("a value of type %T is no data for a chart; give a slice of numbers", list)
 	}
 	out := make([]float64, v.Len())
 	for i := range out {
@@ -217,7 +217,7 @@ func floats(list any) ([]float64, error) {
 		}
 		x, ok := number(item.Interface())
 		if !ok {
-			return nil, fmt.Errorf("value %d of the data is a %s; give a slice of numbers", i, item.Type())
+			return nil, fmt.Errorf("value %d of the data is of type %s; give a slice of numbers", i, item.Type())
 		}
 		out[i] = x
 	}
@@ -242,7 +242,7 @@ func (f Figure) String() string {
 		low, high := span(values)
 		fmt.Fprintf(&b, "%s: %d values, %s %.4g to %.4g", s.Mark, len(values), of, low, high)
 		if s.Mark != MarkHistogram && len(values) > 1 {
-			b.WriteString("  " + spark(values, low, high))
+			b.WriteString("  " + spark(values, f.LogY))
 		}
 	}
 	return b.String()
@@ -264,20 +264,27 @@ func span(values []float64) (low, high float64) {
 }
 
 // spark draws values as at most 40 bars of eight heights.
-func spark(values []float64, low, high float64) string {
+func spark(values []float64, log bool) string {
 	const bars, columns = "▁▂▃▄▅▆▇█", 40
 	heights := []rune(bars)
-	var out []rune
 	n := min(len(values), columns)
-	for i := range n {
-		x := values[i*len(values)/n]
+	some := make([]float64, n)
+	for i := range some {
+		some[i] = values[i*len(values)/n]
+		if log {
+			some[i] = math.Log(some[i])
+		}
+	}
+	low, high := span(some)
+	out := make([]rune, n)
+	for i, x := range some {
 		switch {
 		case math.IsNaN(x) || math.IsInf(x, 0):
-			out = append(out, ' ')
+			out[i] = ' '
 		case high == low:
-			out = append(out, heights[3])
-		default:
-			out = append(out, heights[int((x-low)/(high-low)*7.999)])
+			out[i] = heights[3]
+		default: // halves, because high-low may overflow
+			out[i] = heights[int((x/2-low/2)/(high/2-low/2)*7.999)]
 		}
 	}
 	return string(out)

@@ -141,7 +141,7 @@ func object(data any) (map[string]any, error) {
 	}
 	var fields map[string]any
 	if err := json.Unmarshal(text, &fields); err != nil {
-		return nil, fmt.Errorf("comm data is a JSON object, not a %T; give a map or a struct", data)
+		return nil, fmt.Errorf("comm data is a JSON object, not a value of type %T; give a map or a struct", data)
 	}
 	return fields, nil
 }

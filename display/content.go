@@ -99,8 +99,9 @@ func jsonText(v any) (json.RawMessage, error) {
 	if text == nil {
 		return marshal(v)
 	}
-	var probe any
-	if err := json.Unmarshal(text, &probe); err != nil {
+	if !json.Valid(text) {
+		var probe any
+		err := json.Unmarshal(text, &probe) // tells where
 		return nil, fmt.Errorf("the text is not JSON (%w); correct it, or give a map or a struct", err)
 	}
 	return json.RawMessage(text), nil
@@ -175,7 +176,7 @@ func pictureBundle(v any, mime string) (Bundle, error) {
 		}
 		return fileBundle(content, mime)
 	}
-	return Bundle{}, fmt.Errorf("a %T is not a picture; give an image.Image, the bytes of a file or its path", v)
+	return Bundle{}, fmt.Errorf("a value of type %T is not a picture; give an image.Image, the bytes of a file or its path", v)
 }
 
 func fileBundle(content []byte, mime string) (Bundle, error) {
@@ -207,7 +208,7 @@ func encodePicture(m image.Image, mime string) (b Bundle, err error) {
 	var file []byte
 	switch {
 	case size.X > 1<<15 || size.Y > 1<<15 || size.X*size.Y > maxPixels:
-		return Bundle{}, fmt.Errorf("a %T of %d x %d pixels is too large to show; crop or shrink it first", m, size.X, size.Y)
+		return Bundle{}, fmt.Errorf("a value of type %T of %d x %d pixels is too large to show; crop or shrink it first", m, size.X, size.Y)
 	case size.X <= 0 || size.Y <= 0:
 		return b, nil // an empty picture is not an error, but no encoder takes it
 	case mime == "image/jpeg" && r.JPEG != nil:

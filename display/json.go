@@ -27,7 +27,7 @@ func marshal(v any) (text json.RawMessage, err error) {
 		}
 	}
 	if err != nil {
-		return nil, fmt.Errorf("a %T cannot be JSON (%w); give numbers, strings, slices, maps or structs of them", v, err)
+		return nil, fmt.Errorf("a value of type %T cannot be JSON (%w); give numbers, strings, slices, maps or structs of them", v, err)
 	}
 	return text, nil
 }

@@ -119,7 +119,7 @@ var cssAlign = [...]string{Left: "left", Right: "right", Center: "center"}
 // of notebooks that they do not trust.
 func (g grid) html() string {
 	var b strings.Builder
-	b.WriteString(`<table style="border-collapse: collapse; border: none">` + "\n")
+	b.WriteString(`<table style="border-collapse: collapse; border: none; color: inherit">` + "\n")
 	if g.title != "" {
 		fmt.Fprintf(&b, `<caption style="caption-side: top; text-align: left; color: inherit; padding: 4px 8px"><strong>%s</strong></caption>`+"\n", html.EscapeString(g.title))
 	}

@@ -20,7 +20,7 @@ func (t *TableView) fill(rows any) error {
 		t.fillFields(v)
 		return nil
 	}
-	return fmt.Errorf("no table in a %T; give a slice of structs or maps, rows of cells, a map or a struct", rows)
+	return fmt.Errorf("no table in a value of type %T; give a slice of structs or maps, rows of cells, a map or a struct", rows)
 }
 
 // indirect follows pointers and interfaces; the zero Value stands for nil.

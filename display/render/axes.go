@@ -2,6 +2,7 @@ package render
 
 import (
 	"fmt"
+	"image/color"
 	"math"
 	"strconv"
 	"strings"
@@ -16,15 +17,18 @@ func (c *chart) axes() {
 	if c.fig.LogX && len(c.edges) == 0 && len(c.fig.Categories) == 0 {
 		logAxis(&c.plot.X)
 	} else {
-		linearAxis(&c.plot.X, 7, 0.02)
+		linearAxis(&c.plot.X, fitting(c.fig.Width, 70), 0.02)
 	}
 	if c.fig.LogY {
 		logAxis(&c.plot.Y)
 	} else {
-		linearAxis(&c.plot.Y, 6, 0.05)
+		linearAxis(&c.plot.Y, fitting(c.fig.Height, 50), 0.05)
 	}
 	c.categories()
 }
+
+// fitting is how many ticks fit on an axis with so many pixels for each.
+func fitting(pixels, each int) int { return min(max(pixels/each, 2), 10) }
 
 // linearAxis leaves some room around the data, but none below bars that stand
 // on zero, and puts ticks at round numbers.
@@ -142,7 +146,7 @@ func logTicks(low, high float64) []plot.Tick {
 }
 
 func logLabel(m, e int) string {
-	if e >= -3 && e <= 4 {
+	if e >= -3 && e <= 3 {
 		return strconv.FormatFloat(float64(m)*math.Pow(10, float64(e)), 'f', max(-e, 0), 64)
 	}
 	if m == 1 {
@@ -158,25 +162,31 @@ func (c *chart) categories() {
 	if len(names) == 0 {
 		return
 	}
-	style := c.plot.X.Tick.Label
+	label := &c.plot.X.Tick.Label
 	room := vg.Length(c.fig.Width) * 0.75 * 0.75 / vg.Length(len(names))
-	const slanted = 12
+	const slanted, yAxis = 12, 30
 	every := 1 + int(slanted/room)
-	var ticks plot.ConstantTicks
 	crowded := false
+	for _, name := range names {
+		crowded = crowded || label.Width(name) > room-4
+	}
+	longest := 24
+	if crowded {
+		longest = 20
+		label.Rotation = math.Pi / 6
+		label.XAlign, label.YAlign = text.XRight, text.YTop
+	}
+	var ticks plot.ConstantTicks
 	for i, name := range names {
-		name = shorten(name, 24)
-		crowded = crowded || style.Width(name) > room-4
+		name = shorten(name, longest)
 		if i%every != 0 {
 			name = ""
+		}
+		if reach := label.Width(name)*0.87 - room*vg.Length(float64(i)+0.5) - yAxis; crowded && reach > c.left {
+			c.left = reach // what the name needs beyond the plot's left edge
 		}
 		ticks = append(ticks, plot.Tick{Value: float64(i), Label: name})
 	}
 	c.plot.X.Tick.Marker = ticks
-	c.plot.X.Tick.LineStyle.Width = 0
-	if crowded {
-		c.plot.X.Tick.Label.Rotation = math.Pi / 6
-		c.plot.X.Tick.Label.XAlign = text.XRight
-		c.plot.X.Tick.Label.YAlign = text.YTop
-	}
+	c.plot.X.Tick.LineStyle.Color = color.White // vgsvg cannot write transparent
 }

@@ -21,6 +21,7 @@ type boxes struct {
 	fill  color.Color
 	edge  color.Color // nil: none
 	log   bool
+	count int // places on the x axis that are kept free where there is no bar
 }
 
 // base is where bars begin: zero, or the lower end of a logarithmic axis.
@@ -52,6 +53,9 @@ func (b *boxes) DataRange() (xmin, xmax, ymin, ymax float64) {
 		xmin, xmax = min(xmin, r.left), max(xmax, r.right)
 		ymin, ymax = min(ymin, r.y), max(ymax, r.y)
 	}
+	if b.count > 0 {
+		xmin, xmax = min(xmin, -0.45), max(xmax, float64(b.count)-0.55)
+	}
 	if b.log {
 		return xmin, xmax, ymin / 2, ymax // the smallest bar is seen too
 	}
@@ -78,7 +82,7 @@ func (c *chart) bars(i int, s display.Series, col color.NRGBA) []plot.Thumbnaile
 	}
 	const room = 0.8
 	wide := room / float64(groups)
-	b := &boxes{fill: col, log: c.fig.LogY}
+	b := &boxes{fill: col, log: c.fig.LogY, count: max(len(s.Y), len(c.fig.Categories))}
 	left := 0
 	for k, y := range s.Y {
 		if !drawable(y, c.fig.LogY) {

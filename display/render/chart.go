@@ -60,6 +60,7 @@ type chart struct {
 	legend plot.Legend
 	named  bool
 	edges  []float64 // of the histogram's bins
+	left   vg.Length // room for slanted names
 	notes  []string
 }
 
@@ -73,7 +74,7 @@ func Chart(f display.Figure) (svg string, err error) {
 	c.legend.TextStyle.Font = sans(body)
 	c.legend.TextStyle.Color = ink
 	c.legend.Left, c.legend.Top = true, true
-	c.legend.Padding = 3
+	c.legend.Padding = 5
 	c.edges = binEdges(f.Series)
 	drawn := 0
 	for i, s := range f.Series {
@@ -111,6 +112,7 @@ func (c *chart) draw() (string, error) {
 		c.legend.Draw(side)
 		dc = draw.Crop(dc, 0, -wide-10, 0, 0)
 	}
+	dc = draw.Crop(dc, c.left, 0, 0, 0)
 	c.plot.Draw(dc)
 	return finish(canvas, c.fig.Title)
 }
@@ -281,7 +283,10 @@ func prefix(name string) string {
 }
 
 func (c *chart) leftOut(name string, n int) {
-	if n > 0 {
+	switch {
+	case n == 1:
+		c.note("%s1 value left out (NaN, infinite, or not positive on a logarithmic axis)", prefix(name))
+	case n > 1:
 		c.note("%s%d values left out (NaN, infinite, or not positive on a logarithmic axis)", prefix(name), n)
 	}
 }
