@@ -18,11 +18,17 @@ type Docs struct {
 	*doc.Package
 	Fset   *token.FileSet
 	Source map[string][]byte // by file name in Fset
+	// ends of functions: go/doc cuts their bodies off the tree.
+	ends map[*ast.FuncDecl]token.Pos
 }
 
-// Text returns the source of a node.
+// Text returns the source of a node, a function's body included.
 func (d *Docs) Text(n ast.Node) string {
-	from, to := d.Fset.Position(n.Pos()), d.Fset.Position(n.End())
+	end := n.End()
+	if f, ok := n.(*ast.FuncDecl); ok && d.ends[f].IsValid() {
+		end = d.ends[f]
+	}
+	from, to := d.Fset.Position(n.Pos()), d.Fset.Position(end)
 	src := d.Source[from.Filename]
 	if from.Offset > to.Offset || to.Offset > len(src) {
 		return ""
@@ -67,12 +73,17 @@ func (t *Toolchain) sourceDir(path string) (string, error) {
 	return "", fmt.Errorf("the source of package %s is not on this machine", path)
 }
 
+// ReadDocs reads the documentation of a standard package without a Toolchain.
+func ReadDocs(path string) (*Docs, error) {
+	return readDocs(filepath.Join(build.Default.GOROOT, "src", filepath.FromSlash(path)), path)
+}
+
 func readDocs(dir, path string) (*Docs, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, err
 	}
-	d := &Docs{Fset: token.NewFileSet(), Source: map[string][]byte{}}
+	d := &Docs{Fset: token.NewFileSet(), Source: map[string][]byte{}, ends: map[*ast.FuncDecl]token.Pos{}}
 	var files []*ast.File
 	for _, e := range entries {
 		name := e.Name()
@@ -92,11 +103,16 @@ func readDocs(dir, path string) (*Docs, error) {
 			return nil, err
 		}
 		d.Source[file] = src
+		for _, decl := range f.Decls {
+			if fn, ok := decl.(*ast.FuncDecl); ok {
+				d.ends[fn] = fn.End()
+			}
+		}
 		files = append(files, f)
 	}
-	mode := doc.PreserveAST
+	var mode doc.Mode
 	if path == "builtin" {
-		mode |= doc.AllDecls
+		mode = doc.AllDecls
 	}
 	d.Package, err = doc.NewFromFiles(d.Fset, files, path, mode)
 	return d, err
