@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 )
 
 // Failure is a property that does not hold.
@@ -68,6 +69,7 @@ type Result struct {
 	Status  Status
 	Failure *Failure // for Fail
 	Message string   // for every other status but Pass: why, in one sentence
+	Elapsed time.Duration
 }
 
 // Text returns what is wrong in one line, "" for a passed check.
