@@ -112,26 +112,63 @@ class Notebook:
 
     def new_cell(self):
         """A new cell at the end, with the cursor in it."""
-        last = self.panel.locator(".jp-Notebook .jp-Cell").last
-        last.scroll_into_view_if_needed()
-        last.locator(".jp-InputPrompt").click()
-        self.page.keyboard.press("Escape")
-        self.page.keyboard.press("b")
-        self.page.keyboard.press("Enter")
-        cell = self.panel.locator(".jp-Notebook .jp-Cell").last
+        cells = self.panel.locator(".jp-Notebook .jp-Cell")
+        count = cells.count()
+        for _ in range(5):  # a key that comes while JupyterLab moves its focus is lost
+            cells.nth(count - 1).scroll_into_view_if_needed()
+            cells.nth(count - 1).locator(".jp-InputPrompt").click()
+            self.page.keyboard.press("Escape")
+            self.page.keyboard.press("b")
+            try:
+                expect(cells).to_have_count(count + 1, timeout=3000)
+                break
+            except AssertionError:
+                continue
+        cell = cells.nth(count)
+        cell.locator(".cm-content").click()
         expect(cell.locator(".cm-content")).to_be_focused()
         return cell
 
+    def answer(self, cell, text):
+        """Answers the question that a running cell asks, and waits for the cell's end."""
+        box = self.page.locator(".jp-Stdin-input")
+        box.fill(text)
+        box.press("Enter")
+        self.ran(cell)
+
+    def ran(self, cell):
+        """Waits until the cell has its number."""
+        expect(cell.locator(".jp-InputPrompt")).to_have_text(FINISHED, timeout=self.timeout)
+
     def run(self, code, wait=True):
         """Writes code into a new cell, runs it and returns the cell."""
-        cell = self.new_cell()
+        self.new_cell()
         number = self.panel.locator(".jp-Notebook .jp-Cell").count() - 1
         self.page.keyboard.insert_text(code)
         self.page.keyboard.press("Control+Enter")
         cell = self.panel.locator(".jp-Notebook .jp-Cell").nth(number)
         if wait:
-            expect(cell.locator(".jp-InputPrompt")).to_have_text(FINISHED, timeout=self.timeout)
+            self.ran(cell)
         return cell
+
+    def complete(self, code):
+        """Types code into a new cell, asks for completions and returns the popup."""
+        cell = self.new_cell()
+        self.page.keyboard.type(code, delay=20)
+        expect(cell.locator(".jp-mod-completer-enabled")).to_have_count(1)
+        self.page.keyboard.press("Tab")
+        popup = self.page.locator(".jp-Completer:not(.lm-mod-hidden)")
+        popup.locator(".jp-Completer-item").first.wait_for()
+        return popup
+
+    def tooltip(self, code):
+        """Types code into a new cell, asks what it is and returns the answer."""
+        self.new_cell()
+        self.page.keyboard.type(code, delay=20)
+        self.page.keyboard.press("Shift+Tab")
+        tip = self.page.locator(".jp-Tooltip")
+        tip.wait_for()
+        return tip
 
     def interrupt(self):
         self.page.keyboard.press("Escape")

@@ -1,0 +1,136 @@
+"""The kernel in JupyterLab, as a learner meets it. Screenshots go to test-artifacts/."""
+
+import re
+import shutil
+
+import nbformat
+import pytest
+from playwright.sync_api import expect
+
+from conftest import ARTIFACTS, ROOT
+from lab import Notebook, browser_page, server
+from notebooks import notebook
+
+LESSON = "04_online_normalizer.ipynb"
+
+
+@pytest.fixture(scope="module")
+def address(kernelspec, tmp_path_factory):
+    root = tmp_path_factory.mktemp("lab")
+    for path in (ROOT / "notebooks").glob("*.ipynb"):
+        shutil.copy(path, root)
+    nbformat.write(notebook("# Scratch", "x := 20"), root / "scratch.ipynb")
+    with server(root, kernelspec) as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
+def page():
+    with browser_page() as page:
+        yield page
+
+
+@pytest.fixture
+def scratch(page, address, request):
+    """An open notebook; a screenshot of how the test left it is kept."""
+    nb = Notebook(page, address, "scratch.ipynb")
+    yield nb
+    nb.shot(ARTIFACTS / f"{request.node.name}.png")
+    page.evaluate("() => { window.onbeforeunload = null }")
+
+
+def output(cell):
+    return cell.locator(".jp-OutputArea-output")
+
+
+@pytest.mark.parametrize("name", [LESSON, LESSON.replace(".ipynb", "_solution.ipynb")])
+def test_lesson_runs_whole(page, address, name):
+    """Run all: no cell fails, and every code cell has run."""
+    nb = Notebook(page, address, name)
+    nb.shot(ARTIFACTS / f"{name}-open.png")
+    nb.run_all()
+    nb.finished()
+    expect(nb.cells().locator(".jp-InputPrompt")).to_have_text([re.compile(r"\[\d+\]:")] * nb.cells().count())
+    expect(nb.panel.locator('[data-mime-type="application/vnd.jupyter.error"]')).to_have_count(0)
+    tables = nb.panel.locator(".jp-RenderedHTML table")
+    assert tables.count() > 0, "the checks show their results as a table"
+    tables.last.scroll_into_view_if_needed()
+    nb.shot(ARTIFACTS / f"{name}-ran.png")
+
+
+def test_a_typed_cell(scratch):
+    cell = scratch.run("y := 40 + 2\ny")
+    expect(output(cell).last).to_have_text("42")
+
+
+def test_completion_shows_types(scratch):
+    popup = scratch.complete("strings.ToU")
+    expect(popup.locator(".jp-Completer-match").first).to_contain_text("ToUpper")
+    expect(popup.locator(".jp-Completer-typeExtended").first).to_have_text("function")
+
+
+def test_tooltip_shows_signature_and_doc(scratch):
+    tip = scratch.tooltip("strings.Split")
+    expect(tip).to_contain_text("func Split(s, sep string) []string")
+    expect(tip).to_contain_text("slices s into all substrings")
+
+
+def test_interrupt_a_loop(scratch):
+    scratch.run("kept := 7")
+    cell = scratch.run("for {\n}", wait=False)
+    expect(cell.locator(".jp-InputPrompt")).to_have_text("[*]:")
+    scratch.page.wait_for_timeout(1000)
+    scratch.interrupt()
+    expect(cell.locator('[data-mime-type="application/vnd.jupyter.error"]')).to_contain_text("interrupt")
+    expect(output(scratch.run("kept")).last).to_have_text("7")
+
+
+def test_restart_forgets(scratch):
+    scratch.run("gone := 1")
+    scratch.restart()
+    cell = scratch.run("gone")
+    expect(cell.locator('[data-mime-type="application/vnd.jupyter.error"]')).to_contain_text("gone")
+    expect(output(scratch.run("1 + 1")).last).to_have_text("2")
+
+
+def test_input(scratch):
+    cell = scratch.run('var who string\nfmt.Print("who? ")\nfmt.Scanln(&who)\nfmt.Println("hello", who)', wait=False)
+    scratch.answer(cell, "Ada")
+    expect(cell).to_contain_text("hello Ada")
+
+
+RICH = {
+    "html": ('display.HTML("<b class=mine>bold</b>")', ".jp-RenderedHTML b.mine"),
+    "markdown": ('display.Markdown("**bold** $x^2$")', ".jp-RenderedMarkdown strong"),
+    "latex": ('display.LaTeX("$$\\\\int_0^1 x^2$$")', ".jp-RenderedLatex mjx-container"),
+    "picture": ("image.NewRGBA(image.Rect(0, 0, 64, 32))", '[data-mime-type="image/png"] img'),
+    "table": ("type Row struct{ Name string; N int }\ndisplay.Table([]Row{{\"a\", 1}, {\"b\", 20}})", ".jp-RenderedHTML table"),
+    "plot": ("display.Line(\"squares\", []float64{1, 2, 3}, []float64{1, 4, 9})", '[data-mime-type="image/svg+xml"] img'),
+    "vega": (
+        'display.VegaLite(map[string]any{"$schema": "https://vega.github.io/schema/vega-lite/v5.json", "mark": "bar",'
+        ' "data": map[string]any{"values": []map[string]any{{"a": "x", "b": 3}, {"a": "y", "b": 5}}},'
+        ' "encoding": map[string]any{"x": map[string]any{"field": "a", "type": "nominal"},'
+        ' "y": map[string]any{"field": "b", "type": "quantitative"}}})',
+        ".vega-embed svg, .vega-embed canvas",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", RICH)
+def test_rich_output(scratch, name):
+    code, selector = RICH[name]
+    cell = scratch.run(code)
+    expect(cell.locator(selector).first).to_be_visible()
+
+
+def test_progress_bar_stays_one_output(scratch):
+    cell = scratch.run('for range display.Track(20, "work") {\n\ttime.Sleep(50 * time.Millisecond)\n}')
+    expect(output(cell)).to_have_count(1)
+    expect(output(cell)).to_contain_text("20")
+
+
+def test_error_points_at_the_line(scratch):
+    cell = scratch.run("a := 1\nb := a + nothing")
+    error = cell.locator('[data-mime-type="application/vnd.jupyter.error"]')
+    expect(error).to_contain_text("nothing")
+    expect(error).to_contain_text("^")

@@ -1,0 +1,44 @@
+package main
+
+import (
+	"os"
+
+	"github.com/spf13/cobra"
+
+	_ "github.com/warpbook/warpbook/workshops/online" // registers itself
+	"github.com/warpbook/warpbook/workshops/runner"
+)
+
+// workshopCommands are the command line's view of the workshops.
+func workshopCommands() []*cobra.Command {
+	var o runner.Options
+	check := &cobra.Command{
+		Use:   "check [WORKSHOP|all]",
+		Short: "Check your solution of a workshop",
+		Long: `Checks your solution of a workshop, exercises/WORKSHOP.go here, or with "all"
+(the default) every CPU workshop. Exit status: 0 every check passed; 1 a check
+failed or the exercise did not load; 2 something is still to do; 3 nothing was
+selected, or the device is not to be had.`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				o.Target = args[0]
+			}
+			if code := runner.Run(cmd.Context(), o, os.Stdout, os.Stderr); code != runner.OK {
+				return exitStatus(code)
+			}
+			return nil
+		},
+	}
+	flags := check.Flags()
+	flags.StringVar(&o.Level, "level", "all", "only workshops of this level: all, intermediate or advanced")
+	flags.BoolVar(&o.List, "list", false, "list the workshops")
+	flags.BoolVar(&o.Hint, "hint", false, "print a hint")
+	flags.BoolVar(&o.Solution, "solution", false, "check the reference solution instead of yours")
+	flags.BoolVar(&o.Start, "start", false, "write the starter file of the workshop")
+	flags.BoolVar(&o.IncludeGPU, "include-gpu", false, "let \"all\" include the GPU workshops")
+	flags.StringVar(&o.Device, "device", "auto", "what GPU workshops run on: auto, gpu or sim")
+	flags.BoolVar(&o.Verbose, "verbose", false, "tell where the time went and what the exercise printed")
+	flags.StringVar(&o.File, "file", "", "your solution's `FILE` (default exercises/WORKSHOP.go)")
+	return []*cobra.Command{check}
+}
