@@ -6,9 +6,7 @@ import (
 	"image/color"
 	"math"
 
-	xfont "golang.org/x/image/font"
 	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -55,13 +53,14 @@ const (
 
 // chart is a figure on its way to the canvas.
 type chart struct {
-	fig    display.Figure
-	plot   *plot.Plot
-	legend plot.Legend
-	named  bool
-	edges  []float64 // of the histogram's bins
-	left   vg.Length // room for slanted names
-	notes  []string
+	fig     display.Figure
+	plot    *plot.Plot
+	legend  plot.Legend
+	names   int       // in the legend
+	unnamed int       // for lack of room
+	edges   []float64 // of the histogram's bins
+	left    vg.Length // room for slanted names
+	notes   []string
 }
 
 // Chart draws a figure as SVG.
@@ -96,39 +95,37 @@ func (c *chart) draw() (string, error) {
 	dc.SetColor(color.White)
 	dc.Fill(dc.Rectangle.Path())
 	dc = draw.Crop(dc, 8, -12, 8, -8)
+	for _, line := range wrap(titleStyle(), c.fig.Title, dc.Max.X-dc.Min.X) {
+		dc.FillText(titleStyle(), vg.Point{X: (dc.Min.X + dc.Max.X) / 2, Y: dc.Max.Y}, line)
+		dc = draw.Crop(dc, 0, 0, 0, -large*1.25)
+	}
+	dc = draw.Crop(dc, 0, 0, 0, -6)
 	for _, note := range c.notes {
 		style := c.legend.TextStyle
 		style.Font, style.Color = sans(small), grey
 		dc.FillText(style, vg.Point{X: dc.Min.X, Y: dc.Min.Y}, note)
 		dc = draw.Crop(dc, 0, 0, 13, 0)
 	}
-	if c.named {
+	if c.unnamed > 0 {
+		c.legend.Add(fmt.Sprintf("… %d more", c.unnamed))
+	}
+	if c.names > 0 {
 		r := c.legend.Rectangle(dc)
 		wide := r.Max.X - r.Min.X + 4
 		side := draw.Crop(dc, dc.Max.X-dc.Min.X-wide, 0, 0, 0)
-		if c.fig.Title != "" {
-			side = draw.Crop(side, 0, 0, 0, -26)
-		}
 		c.legend.Draw(side)
 		dc = draw.Crop(dc, 0, -wide-10, 0, 0)
 	}
 	dc = draw.Crop(dc, c.left, 0, 0, 0)
+	c.plot.X.Label.Text = fit(c.plot.X.Label.TextStyle, c.fig.XLabel, dc.Max.X-dc.Min.X)
+	c.plot.Y.Label.Text = fit(c.plot.Y.Label.TextStyle, c.fig.YLabel, dc.Max.Y-dc.Min.Y)
 	c.plot.Draw(dc)
 	return finish(canvas, c.fig.Title)
-}
-
-func sans(size float64) font.Font {
-	return font.Font{Typeface: "Liberation", Variant: "Sans", Size: vg.Length(size)}
 }
 
 func newPlot(f display.Figure) *plot.Plot {
 	p := plot.New()
 	p.BackgroundColor = color.White
-	p.Title.Text = f.Title
-	p.Title.TextStyle.Font = sans(large)
-	p.Title.TextStyle.Font.Weight = xfont.WeightBold
-	p.Title.TextStyle.Color = ink
-	p.Title.Padding = 8
 	for _, a := range []*plot.Axis{&p.X, &p.Y} {
 		a.Label.TextStyle.Font, a.Label.TextStyle.Color = sans(body), ink
 		a.Label.Padding = 4
@@ -137,7 +134,6 @@ func newPlot(f display.Figure) *plot.Plot {
 		a.Tick.Length = 4
 		a.Padding = 0
 	}
-	p.X.Label.Text, p.Y.Label.Text = f.XLabel, f.YLabel
 	grid := plotter.NewGrid()
 	grid.Horizontal.Color, grid.Vertical.Color = pale, pale
 	if len(f.Categories) > 0 || f.Series[0].Mark == display.MarkBars {
@@ -165,17 +161,20 @@ func (c *chart) series(i int, s display.Series) bool {
 		return false
 	}
 	if s.Name != "" {
-		c.named = true
-		c.legend.Add(shorten(s.Name, 28), thumb...)
+		c.name(s.Name, thumb)
 	}
 	return true
 }
 
-func shorten(s string, n int) string {
-	if r := []rune(s); len(r) > n {
-		return string(r[:n-1]) + "…"
+// name adds a name to the legend, as long as it has room.
+func (c *chart) name(name string, thumb []plot.Thumbnailer) {
+	const entry, around = 14, 60 // points
+	if room := (int(float64(c.fig.Height)*0.75) - around) / entry; c.names >= room {
+		c.unnamed++
+		return
 	}
-	return s
+	c.names++
+	c.legend.Add(fit(c.legend.TextStyle, name, vg.Length(c.fig.Width)*0.75*0.3), thumb...)
 }
 
 // line draws the runs of values that can be drawn; between them are gaps.

@@ -102,7 +102,12 @@ func TestChart(t *testing.T) {
 	for i := range long {
 		long[i] = math.Sin(float64(i) / 5000)
 	}
+	crowd := display.Plot("A title that is longer than the chart is wide, and so goes on, and on, and on, in a second line")
+	for i := range 40 {
+		crowd.Line(fmt.Sprintf("series %d, with a name too long for a legend beside a chart", i), nil, []int{i, 2 * i})
+	}
 	for name, c := range map[string]*display.Chart{
+		"crowd":     crowd,
 		"lines": display.Plot("Softmax <fast>").Line("naive", ns, []float64{8, 11, 60, 800}).
 			Line("online & fused", ns, []float64{6, 7, 14, 110}).XLabel("elements").YLabel("time (µs)").LogX().LogY(),
 		"long":      display.Line("", nil, long),
