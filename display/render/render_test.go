@@ -107,7 +107,7 @@ func TestChart(t *testing.T) {
 		crowd.Line(fmt.Sprintf("series %d, with a name too long for a legend beside a chart", i), nil, []int{i, 2 * i})
 	}
 	for name, c := range map[string]*display.Chart{
-		"crowd":     crowd,
+		"crowd": crowd,
 		"lines": display.Plot("Softmax <fast>").Line("naive", ns, []float64{8, 11, 60, 800}).
 			Line("online & fused", ns, []float64{6, 7, 14, 110}).XLabel("elements").YLabel("time (µs)").LogX().LogY(),
 		"long":      display.Line("", nil, long),
