@@ -216,3 +216,104 @@ func TestComplete(t *testing.T) {
 		return b.String()
 	})
 }
+
+func TestInspect(t *testing.T) {
+	a := assistant(t)
+	golden(t, "inspect.txtar", func(t *testing.T, name, cell string) string {
+		code, cursor := cut(t, cell)
+		detail := 0
+		if strings.Contains(name, "source") {
+			detail = 1
+		}
+		in := a.Inspect(code, cursor, detail)
+		switch {
+		case !in.Found:
+			return "nothing\n"
+		case strings.Contains(name, "Markdown"):
+			return in.Markdown
+		}
+		return in.Plain
+	})
+}
+
+func TestIsComplete(t *testing.T) {
+	golden(t, "iscomplete.txtar", func(t *testing.T, _, cell string) string {
+		status, indent := assist.IsComplete(strings.ReplaceAll(cell, "⏎", ""))
+		return strings.TrimSpace(status+" "+strings.ReplaceAll(indent, "\t", "⇥")) + "\n"
+	})
+}
+
+func TestMapper(t *testing.T) {
+	text := "aß日𝄞\xffz" // 1, 2, 3, 4 bytes, a stray byte, 1
+	m := assist.NewMapper(text)
+	for _, p := range []struct{ bytes, points, utf16 int }{{0, 0, 0}, {1, 1, 1}, {3, 2, 2}, {6, 3, 3}, {10, 4, 5}, {11, 5, 6}, {12, 6, 7}} {
+		if got := m.Byte(p.points); got != p.bytes {
+			t.Errorf("Byte(%d) = %d, want %d", p.points, got, p.bytes)
+		}
+		if got := m.Point(p.bytes); got != p.points {
+			t.Errorf("Point(%d) = %d, want %d", p.bytes, got, p.points)
+		}
+		if got := m.UTF16(p.bytes); got != p.utf16 {
+			t.Errorf("UTF16(%d) = %d, want %d", p.bytes, got, p.utf16)
+		}
+		if got := m.FromUTF16(p.utf16); got != p.bytes {
+			t.Errorf("FromUTF16(%d) = %d, want %d", p.utf16, got, p.bytes)
+		}
+	}
+	if m.Byte(99) != len(text) || m.Byte(-1) != 0 || m.Point(99) != 6 || m.Point(-5) != 0 {
+		t.Error("positions outside the text are not its ends")
+	}
+}
+
+// FuzzAnywhere: whatever is typed and wherever the cursor is, nothing panics
+// and the answer lies within the text.
+func FuzzAnywhere(f *testing.F) {
+	for _, name := range []string{"complete.txtar", "inspect.txtar", "iscomplete.txtar"} {
+		data, err := os.ReadFile(filepath.Join("testdata", name))
+		if err != nil {
+			f.Fatal(err)
+		}
+		for _, file := range txtar.Parse(data).Files {
+			if before, after, ok := strings.Cut(string(file.Data), "‸"); ok {
+				f.Add(before+after, len([]rune(before)))
+			} else if !strings.HasSuffix(file.Name, " want") {
+				f.Add(string(file.Data), len(file.Data))
+			}
+		}
+	}
+	a := assistant(f)
+	f.Fuzz(func(t *testing.T, code string, cursor int) {
+		n := len([]rune(code))
+		if c := a.Complete(code, cursor); c.Start > c.End || c.Start < 0 || c.End > n {
+			t.Errorf("replaces [%d,%d) of %d code points", c.Start, c.End, n)
+		}
+		if in := a.Inspect(code, cursor, 1); in.Found && in.Plain == "" {
+			t.Error("found something, but says nothing")
+		}
+		if status, _ := assist.IsComplete(code); status == "" {
+			t.Error("no status")
+		}
+	})
+}
+
+func BenchmarkComplete(b *testing.B) {
+	a := assistant(b)
+	for _, cell := range []string{"strings.", "for _, p := range points {\n\tp.", "po", "http."} {
+		b.Run(strings.ReplaceAll(cell, "\n", " "), func(b *testing.B) {
+			for b.Loop() {
+				if c := a.Complete(cell, len(cell)); len(c.Items) == 0 {
+					b.Fatal("no completions")
+				}
+			}
+		})
+	}
+}
+
+func BenchmarkInspect(b *testing.B) {
+	a := assistant(b)
+	for b.Loop() {
+		if in := a.Inspect("strings.Fields(text.String())", 10, 0); !in.Found {
+			b.Fatal("not found")
+		}
+	}
+}
