@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+
+	"github.com/warpbook/warpbook/kernel/gotool"
 )
 
 // Finding is one line of a Diagnosis.
@@ -100,14 +102,14 @@ func kernel(ctx context.Context, place Place, name string) Diagnosis {
 	return Diagnosis{spec, program, record(exe)}
 }
 
-// record looks for the toolchain record beside the program.
+// record asks whether the program can compile cells.
 func record(exe string) Finding {
-	path := filepath.Join(filepath.Dir(exe), "warpbook.json")
-	f := Finding{What: "Toolchain record", Needed: true, State: "none at " + path,
-		Remedy: "run `warpbook install` with Go and a C compiler on the PATH; without the record no cell is compiled"}
-	if _, err := os.Stat(path); err == nil {
-		f.State, f.OK = path, true
+	f := Finding{What: "Compiled cells", Needed: true, Remedy: "with Go and a C compiler on the PATH, run `warpbook install`"}
+	if _, err := gotool.Find(exe); err != nil {
+		f.State = err.Error()
+		return f
 	}
+	f.State, f.OK = "recorded in "+filepath.Join(filepath.Dir(exe), gotool.RecordFile), true
 	return f
 }
 
