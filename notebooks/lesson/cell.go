@@ -32,9 +32,18 @@ func parseCell(b block) error {
 	return parseAt(b, stmtErr)
 }
 
-// pieces tries a mixture: top-level pieces, cut where a line begins a
-// declaration, each either declarations or statements.
+// pieces tries a mixture: each piece is either declarations or statements.
 func pieces(text string) bool {
+	for _, part := range cut(text) {
+		if parse("package p\n"+part) != nil && parse("package p;func _() {\n"+part+"\n}") != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// cut cuts a cell into pieces, before and after functions and types.
+func cut(text string) []string {
 	var parts []string
 	for _, line := range strings.SplitAfter(text, "\n") {
 		if len(parts) == 0 || strings.HasPrefix(line, "func ") || strings.HasPrefix(line, "type ") || afterBrace(parts[len(parts)-1]) {
@@ -42,12 +51,7 @@ func pieces(text string) bool {
 		}
 		parts[len(parts)-1] += line
 	}
-	for _, part := range parts {
-		if parse("package p\n"+part) != nil && parse("package p;func _() {\n"+part+"\n}") != nil {
-			return false
-		}
-	}
-	return true
+	return parts
 }
 
 // afterBrace says that a piece is a whole declaration: what follows is another.
