@@ -68,16 +68,16 @@ var (
 
 // fake is a session whose cells are one file of source.
 type fake struct {
-	std   types.Importer
-	mu    sync.Mutex
-	pkg   *types.Package
-	fset  *token.FileSet
-	file  *ast.File
-	tools *gotool.Toolchain
+	std  types.Importer
+	mu   sync.Mutex
+	pkg  *types.Package
+	fset *token.FileSet
+	file *ast.File
+	docs map[string]*gotool.Docs
 }
 
 var newFake = sync.OnceValues(func() (*fake, error) {
-	f := &fake{std: importer.Default(), fset: token.NewFileSet()}
+	f := &fake{std: importer.Default(), fset: token.NewFileSet(), docs: map[string]*gotool.Docs{}}
 	var err error
 	if f.file, err = parser.ParseFile(f.fset, "cell[1]", cells, parser.ParseComments); err != nil {
 		return nil, err
@@ -118,7 +118,18 @@ func (f *fake) PathsOf(name string) (paths []string) {
 	return paths
 }
 
-func (f *fake) Doc(path string) (*gotool.Docs, error) { return gotool.ReadDocs(path) }
+func (f *fake) Doc(path string) (*gotool.Docs, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if d := f.docs[path]; d != nil {
+		return d, nil
+	}
+	d, err := gotool.ReadDocs(path)
+	if err == nil {
+		f.docs[path] = d
+	}
+	return d, err
+}
 
 func (f *fake) DocOf(obj types.Object) (doc, source, where string) {
 	for _, d := range f.file.Decls {

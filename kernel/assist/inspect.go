@@ -240,12 +240,12 @@ func origin(obj types.Object) types.Object {
 }
 
 func (a *Assistant) describePackage(path string, detail int) (description, bool) {
+	pkg := a.load(path)
+	if pkg == nil {
+		return description{}, false
+	}
 	docs, err := a.session.Doc(path)
 	if err != nil {
-		pkg, err := a.session.Import(path)
-		if err != nil {
-			return description{}, false
-		}
 		return description{code: "package " + pkg.Name() + " // import " + strconv.Quote(path)}, true
 	}
 	d := description{code: "package " + docs.Name + " // import " + strconv.Quote(path), home: path, doc: docs.Package.Doc}

@@ -5,6 +5,7 @@ import (
 	"go/parser"
 	"go/token"
 	"go/types"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -199,11 +200,28 @@ func (a *Assistant) outside(name string, qualifies bool, imports map[string]stri
 			path = paths[0]
 		}
 	}
+	pkg := a.load(path)
+	if pkg == nil {
+		return nil
+	}
+	return types.NewPkgName(token.NoPos, nil, name, pkg)
+}
+
+// load returns a package that the session brings or has imported, or nil. Other
+// paths may be half typed, and to look for those at each key would be slow.
+func (a *Assistant) load(path string) *types.Package {
+	if path != "unsafe" && !a.brings(path) && !slices.Contains(slices.Collect(maps.Values(a.session.Imports())), path) {
+		return nil
+	}
 	pkg, err := a.session.Import(path)
 	if err != nil {
 		return nil
 	}
-	return types.NewPkgName(token.NoPos, nil, name, pkg)
+	return pkg
+}
+
+func (a *Assistant) brings(path string) bool {
+	return slices.ContainsFunc(a.session.Packages(), func(p gotool.Package) bool { return p.Path == path })
 }
 
 // declared are the package-level names of the cell's declarations.
@@ -262,7 +280,7 @@ func (a *Assistant) nameOf(path string) string {
 	if i := slices.IndexFunc(packages, func(p gotool.Package) bool { return p.Path == path }); i >= 0 {
 		return packages[i].Name
 	}
-	if pkg, err := a.session.Import(path); err == nil {
+	if pkg := a.load(path); pkg != nil {
 		return pkg.Name()
 	}
 	return path[strings.LastIndexByte(path, '/')+1:]
