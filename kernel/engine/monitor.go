@@ -13,14 +13,14 @@ const (
 	monitorEvery = 4 * time.Millisecond
 	stdinEvery   = 3         // ticks
 	stackAlarm   = 256 << 20 // bytes of all stacks together
-	falseAlarm   = 50        // ticks after which it was not one goroutine
+	falseAlarm   = 5 * time.Second
 )
 
 func (r *run) monitor(ended <-chan struct{}) {
 	ticker := time.NewTicker(monitorEvery)
 	defer ticker.Stop()
 	defer rt.Suspect(false)
-	stacks := stackWatch{limit: stackAlarm}
+	stacks := stackWatch{recursions: rt.Recursions()}
 	for tick := 1; ; tick++ {
 		select {
 		case <-ended:
@@ -48,11 +48,12 @@ func (r *run) lookForInput() {
 	}
 }
 
-// stackWatch raises rt's suspicion while the stacks are large.
+// stackWatch raises rt's suspicion when the stacks have grown by stackAlarm.
 type stackWatch struct {
-	limit  uint64
-	alarms int
-	sample [1]metrics.Sample
+	limit      uint64
+	since      time.Time // of the suspicion
+	recursions int64
+	sample     [1]metrics.Sample
 }
 
 func (w *stackWatch) look() {
@@ -62,17 +63,21 @@ func (w *stackWatch) look() {
 		return
 	}
 	size := w.sample[0].Value.Uint64()
-	if size < w.limit {
-		if w.alarms > 0 {
-			rt.Suspect(false)
-			w.alarms = 0
-		}
-		return
-	}
-	rt.Suspect(true)
-	if w.alarms++; w.alarms > falseAlarm { // many goroutines, none too deep
+	if w.limit == 0 || w.limit > size+stackAlarm {
 		w.limit = size + stackAlarm
-		w.alarms = 0
+	}
+	found := rt.Recursions() != w.recursions
+	w.recursions = rt.Recursions()
+	switch {
+	case w.since.IsZero():
+		if size >= w.limit {
+			w.since = time.Now()
+			rt.Suspect(true)
+		}
+	case found, size < w.limit, time.Since(w.since) > falseAlarm:
+		// The deferred calls of a goroutine that unwinds must not be taken for
+		// another recursion, nor many small stacks for one.
+		w.limit, w.since = size+stackAlarm, time.Time{}
 		rt.Suspect(false)
 	}
 }

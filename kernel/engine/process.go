@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/warpbook/warpbook/kernel/rt"
 )
 
 // Options say how to start a child.
@@ -25,6 +27,7 @@ type Options struct {
 type Process struct {
 	cmd  *exec.Cmd
 	link *link
+	stop *rt.StopWord // in memory shared with the child
 	out  *source
 	err  *source
 
@@ -88,14 +91,19 @@ func (p *Process) spawn(o Options) (err error) {
 		return err
 	}
 	files = append(files, child)
+	stop, _, memory, err := newShared() // a page; it stays mapped, because who interrupts may be late
+	if err != nil {
+		return err
+	}
+	files = append(files, memory)
 	cmd := exec.Command(o.Command[0], o.Command[1:]...)
 	cmd.Dir, cmd.Env = o.Dir, o.Env
-	cmd.Stdout, cmd.Stderr, cmd.ExtraFiles = stdout, stderr, []*os.File{child}
+	cmd.Stdout, cmd.Stderr, cmd.ExtraFiles = stdout, stderr, []*os.File{child, memory}
 	own(cmd)
 	if err := cmd.Start(); err != nil {
 		return err
 	}
-	p.cmd, p.out, p.err, p.link = cmd, out, errs, &link{rw: parent, numbers: true}
+	p.cmd, p.out, p.err, p.stop, p.link = cmd, out, errs, stop, &link{rw: parent, numbers: true}
 	p.waiting.Go(out.pump)
 	p.waiting.Go(errs.pump)
 	go p.receive()

@@ -20,7 +20,7 @@ const grace = 2 * time.Second
 
 // Causes of rt's Stop.
 const (
-	causeInterrupt = "interrupt"
+	causeInterrupt = rt.Interrupted
 	causeStdin     = "stdin: " // and why
 )
 

@@ -39,6 +39,7 @@ func (p *Process) Run(ctx context.Context, prog Program, sink Sink) Outcome {
 func (p *Process) begin(id int, sink Sink) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.stop.Clear()
 	p.sinks.begin(id, sink)
 	p.active = true
 	p.serial++
@@ -78,6 +79,7 @@ func (p *Process) interrupt(id int) {
 	if !active {
 		return
 	}
+	p.stop.Request(id)
 	// An error means that the child is dead, which Run sees.
 	_ = p.link.send(message{Op: opInterrupt, Cell: id})
 	p.endInput()

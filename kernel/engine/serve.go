@@ -49,6 +49,10 @@ func Serve(ctx context.Context, conn io.ReadWriteCloser, render display.Renderer
 	if err := s.stdin.open(); err != nil {
 		return err
 	}
+	if word, _, err := shared(sharedFd); err == nil {
+		rt.Share(word)
+		_ = unix.Close(sharedFd) // the mapping stays
+	}
 	rt.Serve(s)
 	display.Connect(s, render)
 	log.SetOutput(rt.Log())
@@ -88,6 +92,7 @@ func (s *server) handle(m message) {
 			c.Stop(causeInterrupt)
 			s.stdin.end()
 		}
+		rt.Answer()
 	case opInput:
 		c := s.current(m.Cell)
 		switch {

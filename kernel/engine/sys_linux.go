@@ -60,3 +60,12 @@ func inRead(line []byte) bool {
 	}
 	return string(number) == readNumber || string(number) == readvNumber
 }
+
+// sharedFile returns a file in memory.
+func sharedFile() (*os.File, error) {
+	fd, err := unix.MemfdCreate("warpbook", unix.MFD_CLOEXEC)
+	if err != nil {
+		return nil, err
+	}
+	return os.NewFile(uintptr(fd), "shared"), nil
+}

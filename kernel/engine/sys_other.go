@@ -3,6 +3,7 @@
 package engine
 
 import (
+	"os"
 	"os/exec"
 	"syscall"
 
@@ -27,3 +28,12 @@ func replaceFd(from, to int) error { return unix.Dup2(from, to) }
 func own(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
 
 func readsStdin() bool { return goroutineReadsStdin() }
+
+// sharedFile returns a file without a name.
+func sharedFile() (*os.File, error) {
+	f, err := os.CreateTemp("", "warpbook")
+	if err != nil {
+		return nil, err
+	}
+	return f, os.Remove(f.Name())
+}

@@ -9,15 +9,46 @@ import (
 	"unsafe"
 )
 
-// stop is not zero while something in the process is to be stopped. Compiled
-// cells look at it, so it is a package variable.
-var stop atomic.Uint32
+// StopWord is what compiled cells look at: not zero while something in the
+// process is to be stopped. Reasons are its bits, and the program that the
+// parent process wants to be interrupted.
+type StopWord struct {
+	bits atomic.Uint32
+	id   atomic.Uint32
+}
 
-// stops counts the reasons behind stop.
+const (
+	stopCells   = 1 << iota // cells are being stopped
+	stopSuspect             // some goroutine's stack may be far too deep
+	stopRequest             // the parent asks, see id
+)
+
+// stop is reached by every loop of every compiled cell, so it is a package
+// variable. Share puts it into memory that the parent process can write to.
+var stop = new(StopWord)
+
+// Share moves the stop word, before the first cell runs, for the engine. A word
+// that another process shares is seen by a busy goroutine at once, while a
+// message waits until the scheduler has time to read it.
+func Share(w *StopWord) { stop = w }
+
+// Request asks for the interruption of a program, from another process.
+func (w *StopWord) Request(id int) {
+	w.id.Store(uint32(id))
+	w.bits.Or(stopRequest)
+}
+
+// Clear takes a request back.
+func (w *StopWord) Clear() { w.bits.And(^uint32(stopRequest)) }
+
+// Answer clears a request that a message has carried out, for the engine.
+func Answer() { stop.Clear() }
+
+// stops counts the cells that are being stopped, and recursions found.
 var stops struct {
 	sync.Mutex
-	cells   int  // cells that are being stopped
-	suspect bool // some goroutine's stack may be far too deep
+	cells      int
+	recursions atomic.Int64
 }
 
 // StackLimit is how much stack a goroutine may use before Enter calls it
@@ -31,14 +62,14 @@ const lingering = 250 * time.Millisecond
 // Check ends the calling goroutine when its cell is interrupted. Compiled cells
 // call it in every loop.
 func Check() {
-	if stop.Load() != 0 {
+	if stop.bits.Load() != 0 {
 		halt()
 	}
 }
 
 // Enter is Check for the start of a function.
 func Enter() {
-	if stop.Load() != 0 {
+	if stop.bits.Load() != 0 {
 		halt()
 	}
 }
@@ -49,14 +80,25 @@ func Enter() {
 //
 //go:noinline
 func halt() {
+	bits := stop.bits.Load()
+	if bits&stopRequest != 0 {
+		if c := running.Load(); c != nil && uint32(c.ID) == stop.id.Load() {
+			c.Stop(Interrupted)
+		}
+		stop.Clear()
+	}
 	if c := current(); c != nil && c.Stopped() {
 		runtime.Goexit()
 	}
-	if stackUsed() > StackLimit && suspected() {
+	if bits&stopSuspect != 0 && stackUsed() > StackLimit {
 		Suspect(false)
+		stops.recursions.Add(1)
 		panic(newRecursion())
 	}
 }
+
+// Interrupted is the cause of an interrupt, for Stop.
+const Interrupted = "interrupt"
 
 // Halt ends the calling goroutine; a select calls it when Done fires.
 func Halt() { runtime.Goexit() }
@@ -71,32 +113,24 @@ func Done() <-chan struct{} {
 
 // Suspect makes function entries look for a stack that is too deep, for the engine.
 func Suspect(on bool) {
-	stops.Lock()
-	defer stops.Unlock()
-	stops.suspect = on
-	setStop()
+	if on {
+		stop.bits.Or(stopSuspect)
+	} else {
+		stop.bits.And(^uint32(stopSuspect))
+	}
 }
 
-func suspected() bool {
-	stops.Lock()
-	defer stops.Unlock()
-	return stops.suspect
-}
+// Recursions counts the goroutines that were too deep, for the engine.
+func Recursions() int64 { return stops.recursions.Load() }
 
 // stopping adds n to the number of cells that are being stopped.
 func stopping(n int) {
 	stops.Lock()
 	defer stops.Unlock()
-	stops.cells += n
-	setStop()
-}
-
-// setStop is called with stops locked.
-func setStop() {
-	if stops.cells > 0 || stops.suspect {
-		stop.Store(1)
+	if stops.cells += n; stops.cells > 0 {
+		stop.bits.Or(stopCells)
 	} else {
-		stop.Store(0)
+		stop.bits.And(^uint32(stopCells))
 	}
 }
 

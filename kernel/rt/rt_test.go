@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-type number int
+type count int
 type word string
 type angle complex128
 type point struct{ x, y int }
@@ -35,7 +35,7 @@ func TestPanicText(t *testing.T) {
 		{"two\nlines", "two\n\tlines"},
 		{named{}, "a\n\tname"},
 		{42, "42"},
-		{number(42), "rt.number(42)"},
+		{count(42), "rt.count(42)"},
 		{word("w"), `rt.word("w")`},
 		{1.5, "1.5"},
 		{float32(0.1), "0.1"},
