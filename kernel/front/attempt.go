@@ -18,6 +18,7 @@ type attempt struct {
 	changed map[string]bool   // variables that get another type
 
 	pkg      *types.Package
+	latePkg  *types.Package // of the bodies that are checked late; nil when there are none
 	info     *types.Info
 	errs     []types.Error
 	files    []*File // declarations, the cell's own first
@@ -60,7 +61,7 @@ func (a *attempt) run() {
 	if a.body != nil {
 		asts = append(asts, a.body.AST)
 	}
-	a.check(asts)
+	a.check(a.pkg, asts)
 	a.findDefined()
 	a.checkLate()
 }
@@ -179,8 +180,14 @@ func (a *attempt) bodyList() []ast.Stmt {
 // call stays as it is: whether it has a value is known only after the check.
 func (a *attempt) wrapShow() {
 	list := a.bodyList()
-	if !a.in.show || len(list) == 0 {
+	if !a.in.last || len(list) == 0 {
 		return
+	}
+	for len(list) > 1 {
+		if _, empty := list[len(list)-1].(*ast.EmptyStmt); !empty {
+			break
+		}
+		list = list[:len(list)-1]
 	}
 	st, ok := list[len(list)-1].(*ast.ExprStmt)
 	if !ok {
@@ -215,6 +222,7 @@ func (a *attempt) seed() {
 	own := map[string]string{}
 	for _, f := range all {
 		names, members := mentions(f.AST)
+		first := firstMentions(f.AST)
 		imports := f.Source.Imports
 		if f.Source == a.in.src {
 			imports = map[string]string{}
@@ -226,7 +234,7 @@ func (a *attempt) seed() {
 		}
 		for name := range names {
 			sym := a.s.symbols[name]
-			if sym == nil || a.declared[name] || imports[name] != "" || a.broken[name] != "" || scope.Lookup(name) != nil {
+			if sym == nil || sym.Broken != "" || a.declared[name] || imports[name] != "" || a.broken[name] != "" || scope.Lookup(name) != nil {
 				continue
 			}
 			scope.Insert(sym.Obj)
@@ -237,7 +245,7 @@ func (a *attempt) seed() {
 				use[name] = path
 			}
 		}
-		addImports(f, use)
+		addImports(f, use, first)
 	}
 	a.in.src.Imports = own
 }
@@ -274,7 +282,7 @@ func (a *attempt) importOf(name string, members []string) string {
 	return ""
 }
 
-func (a *attempt) check(files []*ast.File) {
+func (a *attempt) check(pkg *types.Package, files []*ast.File) {
 	conf := types.Config{
 		GoVersion:                "go1.26",
 		Importer:                 a.s.importer,
@@ -289,10 +297,13 @@ func (a *attempt) check(files []*ast.File) {
 				a.unused[e.Pos] = true
 				return
 			}
+			if strings.HasPrefix(e.Msg, "implicit assignment to unexported field ") && strings.Contains(e.Msg, "of type main.") {
+				return // go/types compares packages here, and a session is many with one path
+			}
 			a.errs = append(a.errs, e)
 		},
 	}
-	_ = types.NewChecker(&conf, a.s.fset, a.pkg, a.info).Files(files)
+	_ = types.NewChecker(&conf, a.s.fset, pkg, a.info).Files(files)
 }
 
 // postpone takes out the bodies of functions that mention what the statements
@@ -394,7 +405,8 @@ func (a *attempt) findDefined() {
 }
 
 // checkLate checks the postponed bodies, each as a function of its own whose
-// parameters include the receiver, in a scope that has the new variables.
+// parameters include the receiver, in the scope of a package that has the new
+// variables where the first check had the old ones.
 func (a *attempt) checkLate() {
 	if len(a.late) == 0 || len(a.errs) > 0 {
 		for _, l := range a.late {
@@ -402,11 +414,15 @@ func (a *attempt) checkLate() {
 		}
 		return
 	}
-	scope := a.pkg.Scope()
+	a.latePkg = types.NewPackage("main", "main")
+	scope := a.latePkg.Scope()
 	for _, d := range a.defined {
-		if scope.Lookup(d.Key) == nil && !a.in.declOnly {
-			d.Obj = a.packageVar(d.Obj)
-			scope.Insert(d.Obj)
+		d.Obj = types.NewVar(d.Obj.Pos(), a.latePkg, d.Obj.Name(), d.Obj.Type())
+		scope.Insert(d.Obj)
+	}
+	for _, name := range a.pkg.Scope().Names() {
+		if scope.Lookup(name) == nil {
+			scope.Insert(a.pkg.Scope().Lookup(name))
 		}
 	}
 	byFile := map[*token.File]*ast.File{}
@@ -422,11 +438,7 @@ func (a *attempt) checkLate() {
 		l.decl.Body = l.body
 		f.Decls = append(f.Decls, lateDecl(l, i))
 	}
-	a.check(files)
-}
-
-func (a *attempt) packageVar(obj types.Object) types.Object {
-	return types.NewVar(obj.Pos(), a.pkg, obj.Name(), obj.Type())
+	a.check(a.latePkg, files)
 }
 
 func (a *attempt) lateFile(tf *token.File) *ast.File {
@@ -484,9 +496,10 @@ func (a *attempt) brokenUnits() []Diagnostic {
 		}
 		for _, k := range u.Keys {
 			if a.broken[k] == "" {
+				known := a.s.symbols[k] != nil && a.s.symbols[k].Broken != ""
 				a.broken[k] = fmt.Sprintf("%s (cell [%d]) does not compile any more since cell [%d] changed what it uses: %s (line %d)",
 					k, u.Source.Count, a.in.src.Count, strings.ReplaceAll(e.Msg, "main.", ""), p.Line)
-				out = append(out, Diagnostic{Cell: p.Filename, Line: p.Line, Col: p.Column, Msg: a.broken[k]})
+				out = append(out, Diagnostic{Cell: p.Filename, Line: p.Line, Col: p.Column, Msg: a.broken[k], known: known})
 			}
 		}
 	}

@@ -31,14 +31,14 @@ func (s *Session) Check(count int, code string) (*Cell, []Diagnostic) {
 		a := &attempt{s: s, in: in, broken: broken, changed: changed}
 		a.run()
 		if d := a.brokenUnits(); len(d) > 0 {
-			warnings = append(warnings, d...)
+			warnings = append(warnings, slices.DeleteFunc(d, func(d Diagnostic) bool { return d.known })...)
+			continue
+		}
+		if a.moreChanged() {
 			continue
 		}
 		if len(a.errs) > 0 {
 			return nil, sortDiagnostics(s.explain(a, typeDiagnostics(s.fset, a.errs)))
-		}
-		if a.moreChanged() {
-			continue
 		}
 		cell := a.finish()
 		cell.Warnings = warnings
@@ -55,7 +55,8 @@ type input struct {
 	units    []*Unit // own declarations, less those that are kept
 	imports  map[string]string
 	blanks   []string
-	show     bool // the last chunk is a statement without a semicolon
+	last     bool // the last chunk is a statement
+	show     bool // and has no semicolon
 	hasMain  bool
 }
 
@@ -69,7 +70,8 @@ func (s *Session) read(count int, code string) (*input, []Diagnostic) {
 	}
 	if n := len(in.chunks); n > 0 {
 		last := in.chunks[n-1]
-		in.show = last.Kind == Stmt && !last.Semicolon
+		in.last = last.Kind == Stmt
+		in.show = in.last && !last.Semicolon
 	}
 	var diags []Diagnostic
 	in.imports, in.blanks, diags = s.parseImports(src, in.chunks)
@@ -236,8 +238,8 @@ func (s *Session) explain(a *attempt, ds []Diagnostic) []Diagnostic {
 		if !ok {
 			continue
 		}
-		if why := s.broken[name]; why != "" {
-			ds[i].Msg = why
+		if sym := s.symbols[name]; sym != nil && sym.Broken != "" {
+			ds[i].Msg = sym.Broken
 			continue
 		}
 		if why := a.broken[name]; why != "" {
@@ -254,7 +256,10 @@ func (s *Session) explain(a *attempt, ds []Diagnostic) []Diagnostic {
 // nearest finds a known name within an edit or two.
 func (s *Session) nearest(name string, a *attempt) string {
 	best, dist := "", 3
-	if len(name) < 5 {
+	switch {
+	case len(name) < 3:
+		return ""
+	case len(name) < 5:
 		dist = 2
 	}
 	consider := func(candidate string) {

@@ -29,12 +29,12 @@ func (s *Session) Commit(c *Cell, happened func(slot int) bool) {
 			v.Obj = types.NewVar(v.Obj.Pos(), c.Pkg, v.Key, v.Obj.Type())
 			s.symbols[v.Key] = v
 			delete(s.imports, v.Key)
-			delete(s.broken, v.Key)
 		}
 	}
 	for key, why := range c.broken {
-		delete(s.symbols, key)
-		s.broken[key] = why
+		if sym := s.symbols[key]; sym != nil {
+			sym.Broken = why
+		}
 	}
 }
 
@@ -48,7 +48,6 @@ func (s *Session) commitUnit(c *Cell, u *Unit) {
 		sym := &Symbol{Key: key, Kind: u.Kind, Obj: obj, Cell: u.Source.Count, Unit: u}
 		s.symbols[key] = sym
 		delete(s.imports, key)
-		delete(s.broken, key)
 		if obj != nil {
 			s.homes[obj] = c.Package
 		}

@@ -20,6 +20,7 @@ type Diagnostic struct {
 	Msg  string
 	// Notes say more, for example where a name was declared before.
 	Notes []string
+	known bool // said before
 }
 
 // FileName is the name that positions in cell n carry.

@@ -10,7 +10,7 @@ import (
 func (a *attempt) finish() *Cell {
 	s, in := a.s, a.in
 	c := &Cell{
-		Count: in.src.Count, Package: s.prefix + itoa(s.cells), Pkg: a.pkg, Fset: s.fset, Info: a.info,
+		Count: in.src.Count, Package: s.prefix + itoa(s.cells), Pkg: a.pkg, late: a.latePkg, Fset: s.fset, Info: a.info,
 		Decls: a.files, Body: a.body, Defined: a.defined, HasMain: in.hasMain, Blank: in.blanks,
 		Unused: map[*ast.Ident]bool{}, session: s, imports: in.imports, broken: a.broken,
 		vars: map[types.Object]*Symbol{}, local: map[types.Object]bool{},
@@ -137,7 +137,10 @@ func (a *attempt) decideShow(c *Cell) {
 	}
 	if a.wrapped {
 		a.show.X = a.show.X.(*ast.CallExpr).Args[0]
-		c.Show = a.show
+		c.Show, c.Quiet = a.show, !a.in.show
+		return
+	}
+	if !a.in.show {
 		return
 	}
 	tv := a.info.Types[a.show.X]

@@ -8,7 +8,7 @@ import (
 // in names.
 func typeMentions(t types.Type, names map[string]bool) bool {
 	found := false
-	walkNamed(t, map[types.Type]bool{}, func(tn *types.TypeName) {
+	WalkNamed(t, map[types.Type]bool{}, func(tn *types.TypeName) {
 		if tn.Pkg() != nil && tn.Pkg().Path() == "main" && names[tn.Name()] {
 			found = true
 		}
@@ -16,13 +16,13 @@ func typeMentions(t types.Type, names map[string]bool) bool {
 	return found
 }
 
-// walkNamed visits the named types that a type is spelled with.
-func walkNamed(t types.Type, seen map[types.Type]bool, visit func(*types.TypeName)) {
+// WalkNamed visits the names that a type is spelled with.
+func WalkNamed(t types.Type, seen map[types.Type]bool, visit func(*types.TypeName)) {
 	if t == nil || seen[t] {
 		return
 	}
 	seen[t] = true
-	walk := func(t types.Type) { walkNamed(t, seen, visit) }
+	walk := func(t types.Type) { WalkNamed(t, seen, visit) }
 	switch t := t.(type) {
 	case *types.Alias:
 		visit(t.Obj())

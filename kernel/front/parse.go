@@ -175,11 +175,24 @@ func mentions(files ...*ast.File) (names map[string]bool, members map[string][]s
 	return names, members
 }
 
+// firstMentions says where each name stands first: an import that was added for
+// it has its errors there.
+func firstMentions(f *ast.File) map[string]token.Pos {
+	first := map[string]token.Pos{}
+	ast.Inspect(f, func(n ast.Node) bool {
+		if id, ok := n.(*ast.Ident); ok && !first[id.Name].IsValid() {
+			first[id.Name] = id.Pos()
+		}
+		return true
+	})
+	return first
+}
+
 // addImports gives a parsed file the imports that it mentions.
-func addImports(f *File, imports map[string]string) {
-	pos := f.AST.Name.End()
+func addImports(f *File, imports map[string]string, first map[string]token.Pos) {
 	var decls []ast.Decl
 	for name, p := range imports {
+		pos := first[name]
 		spec := &ast.ImportSpec{
 			Name: &ast.Ident{Name: name, NamePos: pos},
 			Path: &ast.BasicLit{Kind: token.STRING, Value: strconv.Quote(p), ValuePos: pos},

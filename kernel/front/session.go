@@ -21,6 +21,7 @@ import (
 	"go/types"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 )
 
@@ -36,7 +37,6 @@ type Session struct {
 	packages Packages
 	symbols  map[string]*Symbol
 	imports  map[string]string // name to path
-	broken   map[string]string // name to why it is gone
 	homes    map[types.Object]string
 	cells    int // packages so far
 	slots    int
@@ -45,14 +45,13 @@ type Session struct {
 
 // New returns an empty session. Cells are compiled into packages whose paths
 // start with prefix.
-func New(prefix string, importer types.Importer, packages Packages) *Session {
+func New(prefix string, fset *token.FileSet, importer types.Importer, packages Packages) *Session {
 	return &Session{
-		fset:     token.NewFileSet(),
+		fset:     fset,
 		importer: importer,
 		packages: packages,
 		symbols:  map[string]*Symbol{},
 		imports:  map[string]string{},
-		broken:   map[string]string{},
 		homes:    map[types.Object]string{},
 		prefix:   prefix,
 	}
@@ -68,6 +67,9 @@ type Symbol struct {
 	Slot int   // where a variable lives
 	// Stale says why a variable can no longer be used: its type is gone.
 	Stale string
+	// Broken says why a declaration does not compile any more; it is tried
+	// again with every change to what it uses.
+	Broken string
 }
 
 // Home is the path of the package that holds the symbol's code.
@@ -121,7 +123,7 @@ func (s *Session) Symbols() []*Symbol {
 	defer s.mu.Unlock()
 	var out []*Symbol
 	for _, key := range slices.Sorted(maps.Keys(s.symbols)) {
-		if sym := s.symbols[key]; sym.Obj != nil && sym.Key == sym.Obj.Name() {
+		if sym := s.symbols[key]; sym.Obj != nil && sym.Broken == "" && sym.Key == sym.Obj.Name() {
 			out = append(out, sym)
 		}
 	}
@@ -132,7 +134,10 @@ func (s *Session) Symbols() []*Symbol {
 func (s *Session) Lookup(name string) *Symbol {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.symbols[name]
+	if sym := s.symbols[name]; sym != nil && sym.Broken == "" {
+		return sym
+	}
+	return nil
 }
 
 // Home returns the package that holds a session object of any version, or "".
@@ -178,11 +183,13 @@ type Cell struct {
 	Inits    []*types.Initializer // for a cell of declarations: its variables in Go's order
 	Unused   map[*ast.Ident]bool  // variables that nothing uses: Go would refuse
 	Show     *ast.ExprStmt        // the last expression, when it is to be shown
+	Quiet    bool                 // Show ends in a semicolon: it is evaluated and not shown
 	HasMain  bool                 // declares func main: call it at the end
 	Blank    []string             // paths imported for their effects
 	Warnings []Diagnostic         // earlier declarations that no longer compile
 
 	session  *Session
+	late     *types.Package
 	imports  map[string]string
 	broken   map[string]string
 	migrated map[*Symbol]types.Type
@@ -207,11 +214,54 @@ func (c *Cell) Variable(obj types.Object) (sym *Symbol, local bool) {
 // Home returns the package that holds obj's code: this cell's or an earlier
 // one's; "" for what is not of the session.
 func (c *Cell) Home(obj types.Object) string {
-	if obj.Pkg() == c.Pkg {
+	if c.Owns(obj) {
 		return c.Package
 	}
 	return c.session.homes[obj]
 }
 
 // Owns says whether obj was declared in the code that c compiles.
-func (c *Cell) Owns(obj types.Object) bool { return obj.Pkg() == c.Pkg }
+func (c *Cell) Owns(obj types.Object) bool {
+	return obj.Pkg() == c.Pkg || c.late != nil && obj.Pkg() == c.late
+}
+
+// HasType says whether the declaration of a variable with this initializer
+// names the type.
+func (f *File) HasType(rhs ast.Expr) bool {
+	found := false
+	ast.Inspect(f.AST, func(n ast.Node) bool {
+		if spec, ok := n.(*ast.ValueSpec); ok && spec.Type != nil {
+			for _, v := range spec.Values {
+				found = found || v == rhs
+			}
+		}
+		return !found
+	})
+	return found
+}
+
+// Owner finds the symbol that declared an object of the session, or nil.
+func (s *Session) Owner(obj types.Object) *Symbol {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, sym := range s.symbols {
+		if sym.Obj == obj {
+			return sym
+		}
+	}
+	return nil
+}
+
+// Doc is the comment right above the declaration.
+func (u *Unit) Doc() string {
+	lines := strings.Split(string(u.Source.Text[:u.Ranges[0][0]]), "\n")
+	var doc []string
+	for i := len(lines) - 2; i >= 0; i-- {
+		text, ok := strings.CutPrefix(strings.TrimSpace(lines[i]), "//")
+		if !ok {
+			break
+		}
+		doc = append([]string{strings.TrimPrefix(text, " ")}, doc...)
+	}
+	return strings.Join(doc, "\n")
+}

@@ -1,0 +1,411 @@
+package lower
+
+import (
+	"fmt"
+	"go/ast"
+	"go/token"
+	"go/types"
+	"strings"
+)
+
+// guards maps functions of the standard library to those of the run time with
+// the same signature: waits that an interrupt ends, exits that end the cell, and
+// output that knows its cell.
+var guards = map[string]string{
+	"fmt.Print": "Print", "fmt.Println": "Println", "fmt.Printf": "Printf",
+	"os.Exit": "Exit", "log.Fatal": "Fatal", "log.Fatalf": "Fatalf", "log.Fatalln": "Fatalln",
+	"time.Sleep": "Sleep", "runtime.Goexit": "Goexit",
+}
+
+// guardedVars are variables that a function of the run time stands for where
+// they are read.
+var guardedVars = map[string]string{"os.Stdout": "Stdout()", "os.Stderr": "Stderr()"}
+
+// guardedWaits are methods that wait.
+var guardedWaits = map[string]string{
+	"(*sync.WaitGroup).Wait": "WaitGroupWait", "(*sync.WaitGroup).Go": "WaitGroupGo", "(*sync.Mutex).Lock": "MutexLock",
+	"(*sync.RWMutex).Lock": "RWMutexLock", "(*sync.RWMutex).RLock": "RWMutexRLock",
+}
+
+// guarded says what of the run time a qualified identifier becomes, or "".
+func (p *pkg) guarded(n *ast.SelectorExpr) string {
+	x, ok := n.X.(*ast.Ident)
+	if !ok {
+		return ""
+	}
+	if _, ok := p.c.Info.Uses[x].(*types.PkgName); !ok {
+		return ""
+	}
+	obj := p.c.Info.Uses[n.Sel]
+	if obj == nil || obj.Pkg() == nil {
+		return ""
+	}
+	full := obj.Pkg().Path() + "." + obj.Name()
+	if g := guards[full]; g != "" {
+		return g
+	}
+	if p.written[n] {
+		return ""
+	}
+	return guardedVars[full]
+}
+
+// call is a call; of a wait, one that an interrupt ends.
+func (r *renderer) call(n *ast.CallExpr) string {
+	sel, ok := ast.Unparen(n.Fun).(*ast.SelectorExpr)
+	if !ok {
+		return r.splice(n)
+	}
+	s := r.p.c.Info.Selections[sel]
+	if s == nil || s.Kind() != types.MethodVal || len(s.Index()) != 1 {
+		return r.splice(n)
+	}
+	g := guardedWaits[s.Obj().(*types.Func).FullName()]
+	if g == "" {
+		return r.splice(n)
+	}
+	recv := r.node(sel.X)
+	if _, isPtr := s.Recv().Underlying().(*types.Pointer); !isPtr {
+		recv = "&" + recv
+	}
+	args := []string{recv}
+	for _, a := range n.Args {
+		args = append(args, r.node(a))
+	}
+	return fmt.Sprintf("%s.%s(%s)", r.p.rt(), g, strings.Join(args, ", "))
+}
+
+// elem spells the element type of a channel expression.
+func (r *renderer) elem(ch ast.Expr) string {
+	c := coreChan(r.p.c.Info.Types[ch].Type)
+	if c == nil {
+		r.p.fail(ch, "the element type of this channel is not known")
+	}
+	return r.p.typeString(c.Elem())
+}
+
+func coreChan(t types.Type) *types.Chan {
+	if c, ok := t.Underlying().(*types.Chan); ok {
+		return c
+	}
+	tp, ok := t.(*types.TypeParam)
+	if !ok {
+		return nil
+	}
+	iface, _ := tp.Constraint().Underlying().(*types.Interface)
+	if iface == nil {
+		return nil
+	}
+	for e := range iface.EmbeddedTypes() {
+		if u, ok := e.(*types.Union); ok {
+			for term := range u.Terms() {
+				if c, ok := term.Type().Underlying().(*types.Chan); ok {
+					return c
+				}
+			}
+		} else if c, ok := e.Underlying().(*types.Chan); ok {
+			return c
+		}
+	}
+	return nil
+}
+
+func (r *renderer) receive(n *ast.UnaryExpr) string {
+	name := "Recv"
+	if _, two := r.p.c.Info.Types[n].Type.(*types.Tuple); two {
+		name = "Recv2"
+	}
+	return fmt.Sprintf("%s.%s[%s](%s)", r.p.rt(), name, r.elem(n.X), r.node(n.X))
+}
+
+// loopBody is a block that looks at the interrupt first.
+func (r *renderer) loopBody(b *ast.BlockStmt, unused []*ast.Ident) string {
+	return "{" + r.p.rt() + ".Check();" + r.useFirst(unused) + r.inside(b)
+}
+
+// inside is the text of a block behind its opening brace.
+func (r *renderer) inside(b *ast.BlockStmt) string {
+	return r.span(b.Lbrace+1, b.End(), nodes(b.List))
+}
+
+// funcBody is a function's block. One that calls other code may be part of an
+// endless recursion, so it looks at the interrupt and the stack.
+func (r *renderer) funcBody(b *ast.BlockStmt, first string) string {
+	if r.mayRecurse(b) {
+		first += r.p.rt() + ".Enter();"
+	}
+	return "{" + first + r.inside(b)
+}
+
+// mayRecurse says whether a body calls anything but builtins, conversions and
+// functions of other packages that take no functions.
+func (r *renderer) mayRecurse(b *ast.BlockStmt) bool {
+	found := false
+	ast.Inspect(b, func(n ast.Node) bool {
+		if _, ok := n.(*ast.FuncLit); ok {
+			return false
+		}
+		call, ok := n.(*ast.CallExpr)
+		if !ok || found {
+			return !found
+		}
+		fun := ast.Unparen(call.Fun)
+		if tv := r.p.c.Info.Types[fun]; tv.IsType() || tv.IsBuiltin() {
+			return true
+		}
+		if sel, ok := fun.(*ast.SelectorExpr); ok {
+			if fn, ok := r.p.c.Info.Uses[sel.Sel].(*types.Func); ok && fn.Signature().Recv() == nil && fn.Pkg().Path() == "math" {
+				return true
+			}
+		}
+		found = true
+		return false
+	})
+	return found
+}
+
+func (r *renderer) rangeLoop(n *ast.RangeStmt) string {
+	head := before(children(n), n.Body)
+	var b strings.Builder
+	from := n.Pos()
+	for _, c := range head {
+		b.WriteString(r.text(from, c.Pos()))
+		if c == ast.Node(n.X) && coreChan(r.p.c.Info.Types[n.X].Type) != nil {
+			fmt.Fprintf(&b, "%s.Range[%s](%s)", r.p.rt(), r.elem(n.X), r.node(c))
+		} else {
+			b.WriteString(r.node(c))
+		}
+		from = c.End()
+	}
+	b.WriteString(r.text(from, n.Body.Pos()))
+	var unused []*ast.Ident
+	if n.Tok == token.DEFINE {
+		for _, x := range []ast.Expr{n.Key, n.Value} {
+			if id, ok := x.(*ast.Ident); ok && r.p.c.Unused[id] {
+				unused = append(unused, id)
+			}
+		}
+	}
+	b.WriteString(r.loopBody(n.Body, unused))
+	return b.String()
+}
+
+// unusedIn lists the variables of a statement that nothing uses.
+func (r *renderer) unusedIn(st ast.Stmt) []*ast.Ident {
+	if st == nil || len(r.p.c.Unused) == 0 {
+		return nil
+	}
+	var out []*ast.Ident
+	switch st := st.(type) {
+	case *ast.AssignStmt:
+		for _, x := range st.Lhs {
+			if id, ok := x.(*ast.Ident); ok && r.p.c.Unused[id] {
+				out = append(out, id)
+			}
+		}
+	case *ast.DeclStmt:
+		ast.Inspect(st, func(n ast.Node) bool {
+			if _, ok := n.(*ast.FuncLit); ok {
+				return false
+			}
+			if id, ok := n.(*ast.Ident); ok && r.p.c.Unused[id] {
+				out = append(out, id)
+			}
+			return true
+		})
+	}
+	return out
+}
+
+// use uses variables behind the statement that defines them.
+func (r *renderer) use(unused []*ast.Ident) string {
+	if len(unused) == 0 {
+		return ""
+	}
+	return "; " + strings.TrimSuffix(r.useFirst(unused), ";")
+}
+
+func (r *renderer) useFirst(unused []*ast.Ident) string {
+	s := ""
+	for _, id := range unused {
+		s += "_ = " + id.Name + ";"
+	}
+	return s
+}
+
+func (r *renderer) ifStmt(n *ast.IfStmt) string {
+	unused := r.unusedIn(n.Init)
+	if len(unused) == 0 {
+		return r.headSplice(n, n.Init)
+	}
+	head := r.headOf(n, n.Init, n.Body)
+	rest := ""
+	if n.Else != nil {
+		rest = r.text(n.Body.End(), n.Else.Pos()) + r.node(n.Else)
+	}
+	return head + "{" + r.useFirst(unused) + r.inside(n.Body) + rest
+}
+
+// headSplice renders a statement whose Init must not be followed by anything.
+func (r *renderer) headSplice(n ast.Node, init ast.Stmt) string {
+	var b strings.Builder
+	from := n.Pos()
+	for _, c := range children(n) {
+		b.WriteString(r.text(from, c.Pos()))
+		if c == ast.Node(init) {
+			b.WriteString(r.splice(c))
+		} else {
+			b.WriteString(r.node(c))
+		}
+		from = c.End()
+	}
+	b.WriteString(r.text(from, n.End()))
+	return b.String()
+}
+
+func (r *renderer) headOf(n ast.Node, init ast.Stmt, body *ast.BlockStmt) string {
+	var b strings.Builder
+	from := n.Pos()
+	for _, c := range before(children(n), body) {
+		b.WriteString(r.text(from, c.Pos()))
+		if c == ast.Node(init) {
+			b.WriteString(r.splice(c))
+		} else {
+			b.WriteString(r.node(c))
+		}
+		from = c.End()
+	}
+	b.WriteString(r.text(from, body.Pos()))
+	return b.String()
+}
+
+// switchStmt renders a switch. A variable of its header that nothing uses is
+// used in the first clause; one of a type switch gets a use in every clause.
+func (r *renderer) switchStmt(n ast.Stmt, init ast.Stmt, body *ast.BlockStmt) string {
+	unused := r.unusedIn(init)
+	if ts, ok := n.(*ast.TypeSwitchStmt); ok {
+		if as, ok := ts.Assign.(*ast.AssignStmt); ok {
+			if id, ok := as.Lhs[0].(*ast.Ident); ok && r.p.c.Unused[id] {
+				unused = append(unused, id)
+			}
+		}
+	}
+	var b strings.Builder
+	from := n.Pos()
+	for _, c := range before(children(n), body) {
+		b.WriteString(r.text(from, c.Pos()))
+		if _, isExpr := c.(ast.Expr); isExpr {
+			b.WriteString(r.node(c))
+		} else {
+			b.WriteString(r.splice(c))
+		}
+		from = c.End()
+	}
+	b.WriteString(r.text(from, body.Lbrace+1))
+	from = body.Lbrace + 1
+	if len(body.List) == 0 && len(unused) > 0 {
+		b.WriteString("default: " + r.useFirst(unused))
+	}
+	for _, st := range body.List {
+		cc := st.(*ast.CaseClause)
+		b.WriteString(r.text(from, cc.Pos()))
+		b.WriteString(r.span(cc.Pos(), cc.Colon+1, nodes(cc.List)))
+		b.WriteString(" " + r.useFirst(unused))
+		b.WriteString(r.span(cc.Colon+1, cc.End(), nodes(cc.Body)))
+		from = cc.End()
+	}
+	b.WriteString(r.text(from, body.End()))
+	return b.String()
+}
+
+// selectStmt renders a select. One that may wait also waits for the interrupt.
+func (r *renderer) selectStmt(n *ast.SelectStmt) string {
+	var b strings.Builder
+	from := n.Pos()
+	waits := true
+	for _, st := range n.Body.List {
+		cc := st.(*ast.CommClause)
+		b.WriteString(r.text(from, cc.Pos()))
+		from = cc.Pos()
+		var unused []*ast.Ident
+		if cc.Comm == nil {
+			waits = false
+		} else {
+			b.WriteString(r.text(from, cc.Comm.Pos()) + r.comm(cc.Comm))
+			from = cc.Comm.End()
+			unused = r.unusedIn(cc.Comm)
+		}
+		b.WriteString(r.text(from, cc.Colon+1) + r.useFirst(unused))
+		b.WriteString(r.span(cc.Colon+1, cc.End(), nodes(cc.Body)))
+		from = cc.End()
+	}
+	b.WriteString(r.text(from, n.Body.Rbrace))
+	if waits {
+		fmt.Fprintf(&b, "; case <-%s.Done(): %s.Halt(); for {}", r.p.rt(), r.p.rt())
+	}
+	return strings.Replace(b.String(), "{; case", "{ case", 1) + "}"
+}
+
+// comm renders the channel operation of a select clause, which stays one.
+func (r *renderer) comm(st ast.Stmt) string {
+	switch st := st.(type) {
+	case *ast.SendStmt:
+		return r.node(st.Chan) + " <- " + r.node(st.Value)
+	case *ast.ExprStmt:
+		return r.rawReceive(st.X)
+	case *ast.AssignStmt:
+		var lhs []string
+		for _, x := range st.Lhs {
+			lhs = append(lhs, r.node(x))
+		}
+		return strings.Join(lhs, ", ") + " " + st.Tok.String() + " " + r.rawReceive(st.Rhs[0])
+	}
+	return r.splice(st)
+}
+
+func (r *renderer) rawReceive(x ast.Expr) string {
+	if un, ok := ast.Unparen(x).(*ast.UnaryExpr); ok && un.Op == token.ARROW {
+		return "<-" + r.node(un.X)
+	}
+	return r.node(x)
+}
+
+// goStmt starts a goroutine whose panic is reported instead of ending the
+// process. The function and its arguments are evaluated now, as Go does.
+func (r *renderer) goStmt(n *ast.GoStmt) string {
+	guard := "defer " + r.p.rt() + ".Guard();"
+	if lit, ok := ast.Unparen(n.Call.Fun).(*ast.FuncLit); ok {
+		return "go " + r.node(lit.Type) + " " + r.funcBody(lit.Body, guard) + r.span(n.Call.Lparen, n.End(), nodes(n.Call.Args))
+	}
+	var names, values, args []string
+	keep := func(x ast.Expr, name string) string {
+		if tv := r.p.c.Info.Types[x]; tv.Value != nil || tv.IsNil() || tv.IsType() || tv.IsBuiltin() {
+			return r.node(x)
+		}
+		names, values = append(names, name), append(values, r.node(x))
+		return name
+	}
+	fun := r.node(n.Call.Fun)
+	if tv := r.p.c.Info.Types[n.Call.Fun]; !tv.IsBuiltin() && !tv.IsType() {
+		if id, ok := ast.Unparen(n.Call.Fun).(*ast.Ident); !ok || !r.isGenericFunc(id) {
+			fun = keep(n.Call.Fun, "wb_f")
+		}
+	}
+	for i, a := range n.Call.Args {
+		args = append(args, keep(a, fmt.Sprintf("wb_a%d", i)))
+	}
+	dots := ""
+	if n.Call.Ellipsis.IsValid() {
+		dots = "..."
+	}
+	set := ""
+	if len(names) > 0 {
+		set = strings.Join(names, ", ") + " := " + strings.Join(values, ", ") + "; "
+	}
+	return fmt.Sprintf("{ %sgo func() { %s %s(%s%s) }() }", set, guard, fun, strings.Join(args, ", "), dots)
+}
+
+func (r *renderer) isGenericFunc(id *ast.Ident) bool {
+	fn, ok := r.p.c.Info.Uses[id].(*types.Func)
+	return ok && fn.Signature().TypeParams().Len() > 0
+}

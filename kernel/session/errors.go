@@ -1,0 +1,166 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/warpbook/warpbook/kernel/engine"
+	"github.com/warpbook/warpbook/kernel/front"
+	"github.com/warpbook/warpbook/kernel/gotool"
+	"github.com/warpbook/warpbook/kernel/lower"
+)
+
+func red(s string) string  { return "\x1b[1;31m" + s + "\x1b[0m" }
+func bold(s string) string { return "\x1b[1m" + s + "\x1b[0m" }
+func dim(s string) string  { return "\x1b[2m" + s + "\x1b[0m" }
+
+func simpleError(name, value string) *Error {
+	return &Error{Name: name, Value: value, Traceback: []string{red(name) + ": " + value}}
+}
+
+func internalError(err error) *Error {
+	return simpleError("internal error", fmt.Sprintf("%v: this is a defect of Warpbook, not of your code; the notebook's state is kept", err))
+}
+
+// compileError renders everything that is wrong with a cell, with the source
+// line and a caret.
+func (s *Notebook) compileError(ds []front.Diagnostic) *Error {
+	e := &Error{Name: "compile error", Value: ds[0].Msg}
+	if ds[0].Line > 0 {
+		e.Value = fmt.Sprintf("%s: %s", place(ds[0].Cell, ds[0].Line), ds[0].Msg)
+	}
+	if n := len(ds); n > 1 {
+		e.Value += fmt.Sprintf(" (and %d more)", n-1)
+	}
+	const most = 20
+	for i, d := range ds {
+		if i == most {
+			e.Traceback = append(e.Traceback, dim(fmt.Sprintf("and %d more errors", len(ds)-most)))
+			break
+		}
+		e.Traceback = append(e.Traceback, s.renderDiagnostic(d))
+	}
+	return e
+}
+
+func place(cell string, line int) string {
+	return front.Readable(fmt.Sprintf("%s:%d", cell, line))
+}
+
+func (s *Notebook) renderDiagnostic(d front.Diagnostic) string {
+	var b strings.Builder
+	if d.Line == 0 {
+		fmt.Fprintf(&b, "%s: %s", red("error"), d.Msg)
+	} else {
+		fmt.Fprintf(&b, "%s, column %d: %s: %s", bold(place(d.Cell, d.Line)), d.Col, red("error"), d.Msg)
+		b.WriteString(s.excerpt(d.Cell, d.Line, d.Col))
+	}
+	for _, n := range d.Notes {
+		b.WriteString("\n    " + n)
+	}
+	return b.String()
+}
+
+// excerpt shows a source line, with a caret below when col is not zero.
+func (s *Notebook) excerpt(cell string, line, col int) string {
+	text, ok := s.sourceLine(cell, line)
+	if !ok {
+		return ""
+	}
+	number := fmt.Sprintf("%5d", line)
+	out := "\n" + dim(number+" | ") + strings.ReplaceAll(text, "\t", "    ")
+	if col > 0 && col <= len(text)+1 {
+		pad := strings.ReplaceAll(text[:col-1], "\t", "    ")
+		out += "\n" + dim("      | ") + strings.Repeat(" ", len([]rune(pad))) + red("^")
+	}
+	return out
+}
+
+func (s *Notebook) sourceLine(cell string, line int) (string, bool) {
+	var n int
+	if _, err := fmt.Sscanf(cell, "cell[%d]", &n); err != nil {
+		return "", false
+	}
+	s.mu.Lock()
+	src := s.sources[n]
+	s.mu.Unlock()
+	lines := strings.Split(src, "\n")
+	if line < 1 || line > len(lines) {
+		return "", false
+	}
+	return lines[line-1], true
+}
+
+// lowerError is for code that checks but cannot be built.
+func (s *Notebook) lowerError(err error) *Error {
+	var compile *gotool.CompileError
+	if errors.As(err, &compile) {
+		s.opt.Log.Error("a checked cell does not compile", "error", err)
+		return internalError(fmt.Errorf("the compiler refuses the cell: %v", err))
+	}
+	var refused *lower.Refused
+	if errors.As(err, &refused) {
+		return s.compileError([]front.Diagnostic{{Cell: refused.Cell, Line: refused.Line, Col: refused.Col, Msg: err.Error()}})
+	}
+	return simpleError("compile error", err.Error())
+}
+
+func (s *Notebook) needsCompiler(refused *lower.Refused, why error) error {
+	if why == nil {
+		return refused
+	}
+	return fmt.Errorf("%w; it needs the Go compiler: %v", refused, why)
+}
+
+// panicError renders a panic with the calls inside the notebook.
+func (s *Notebook) panicError(p *engine.Panic) *Error {
+	switch p.Kind {
+	case "interrupt":
+		e := interrupted()
+		if p.Left {
+			e.Traceback = append(e.Traceback, "a wait that cannot be interrupted was left behind; it may still hold what it holds")
+		}
+		return e
+	case engine.Stdin:
+		return simpleError("input", p.Text)
+	case engine.Unsupported:
+		return internalError(errors.New(p.Text))
+	}
+	e := &Error{Name: p.Kind, Value: demangle(p.Text)}
+	e.Traceback = append(e.Traceback, red("panic")+": "+e.Value)
+	const most = 30
+	for i, f := range p.Frames {
+		if i == most {
+			e.Traceback = append(e.Traceback, dim(fmt.Sprintf("and %d more calls", len(p.Frames)-most)))
+			break
+		}
+		where := place(f.File, f.Line)
+		if f.Func != "" && f.Func != "cell" {
+			where += ", in " + demangle(f.Func)
+		}
+		e.Traceback = append(e.Traceback, bold(where)+s.excerpt(f.File, f.Line, 0))
+	}
+	return e
+}
+
+// demangle gives the user's names for those that package lower makes up.
+func demangle(s string) string {
+	for _, made := range []string{"WbX.F_", "WbX.I_", "WbM_", "WbG_", "WbT_", "F_"} {
+		s = strings.ReplaceAll(s, made, "")
+	}
+	return s
+}
+
+// diedError is for a cell that ended its session.
+func (s *Notebook) diedError(words string) *Error {
+	e := simpleError("session ended", firstLine(words))
+	e.Traceback = append(e.Traceback, words,
+		"The session was started again: its variables and declarations are gone, the notebook's text is not. Run %replay to run the cells that succeeded again.")
+	return e
+}
+
+func firstLine(s string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(s), "\n")
+	return line
+}
