@@ -1,9 +1,13 @@
 package engine
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"time"
+
+	"github.com/warpbook/warpbook/display"
 )
 
 // patience is how long an interrupted child may take to answer before it is
@@ -121,10 +125,7 @@ func (p *Process) handle(m message) {
 	case opReady:
 		close(p.ready)
 	case opDone:
-		if m.Outcome == nil {
-			m.Outcome = &Outcome{}
-		}
-		p.done <- *m.Outcome
+		p.done <- received(m.Outcome)
 	case opStdin:
 		go p.ask(m.Cell)
 	case opPublish, opStream, opComm:
@@ -132,6 +133,28 @@ func (p *Process) handle(m message) {
 		// An error means that the child is dead.
 		_ = p.link.send(message{Op: opAck, Seq: m.Seq})
 	}
+}
+
+// received is an outcome whose bundle has its type again, numbers in it as they
+// were written.
+func received(o *Outcome) Outcome {
+	if o == nil {
+		return Outcome{}
+	}
+	if o.Bundle != nil {
+		var b display.Bundle
+		data, err := json.Marshal(o.Bundle)
+		if err == nil {
+			d := json.NewDecoder(bytes.NewReader(data))
+			d.UseNumber()
+			err = d.Decode(&b)
+		}
+		if err != nil { // it has just been decoded from JSON
+			b = display.Bundle{Data: map[string]any{"text/plain": err.Error()}}
+		}
+		o.Bundle = b
+	}
+	return *o
 }
 
 // emit hands a message to the sink of its program.

@@ -1,7 +1,9 @@
 package engine
 
 import (
+	"errors"
 	"fmt"
+	"go/ast"
 	"go/parser"
 	"go/token"
 	"io"
@@ -114,8 +116,8 @@ func (s *scripts) compile(p *Program, c *rt.Cell) (f func(), err error) {
 	return f, nil
 }
 
-// withoutKnownImports blanks the import declarations that the interpreter has
-// seen: it accepts each name once. It returns the names that are new.
+// withoutKnownImports blanks the imports that the interpreter has seen: it
+// accepts each name once. It returns the names that are new.
 func (s *scripts) withoutKnownImports(src string) (string, map[string]string, error) {
 	fset := token.NewFileSet()
 	file, err := parser.ParseFile(fset, "script", src, parser.ImportsOnly)
@@ -123,50 +125,57 @@ func (s *scripts) withoutKnownImports(src string) (string, map[string]string, er
 		return "", nil, fmt.Errorf("the script is not Go: %w", err)
 	}
 	out, names := []byte(src), map[string]string{}
-	for _, spec := range file.Imports {
-		path, err := strconv.Unquote(spec.Path.Value)
-		if err != nil {
-			return "", nil, fmt.Errorf("the script is not Go: %w", err)
+	blank := func(n ast.Node) {
+		from, to := fset.Position(n.Pos()).Offset, fset.Position(n.End()).Offset
+		for i := from; i < to; i++ {
+			if out[i] != '\n' {
+				out[i] = ' '
+			}
 		}
-		name := path[strings.LastIndexByte(path, '/')+1:]
-		if spec.Name != nil {
-			name = spec.Name.Name
+	}
+	for _, decl := range file.Decls {
+		imports, ok := decl.(*ast.GenDecl)
+		if !ok {
+			continue
 		}
-		known, ok := s.imported[name]
-		switch {
-		case !ok:
-			names[name] = path
-		case known == path:
-			from, to := fset.Position(spec.Pos()).Offset, fset.Position(spec.End()).Offset
-			blank(out[from:to])
-		default:
-			s.interp = nil
-			if err := s.fresh(); err != nil {
+		for _, spec := range imports.Specs {
+			name, path, err := importOf(spec)
+			if err != nil {
 				return "", nil, err
 			}
-			return s.withoutKnownImports(src)
+			known, ok := s.imported[name]
+			switch {
+			case !ok:
+				names[name] = path
+			case known != path:
+				s.interp = nil
+				if err := s.fresh(); err != nil {
+					return "", nil, err
+				}
+				return s.withoutKnownImports(src)
+			case imports.Lparen.IsValid():
+				blank(spec)
+			default:
+				blank(imports)
+			}
 		}
 	}
-	return dropEmptyImports(string(out)), names, nil
+	return string(out), names, nil
 }
 
-func blank(b []byte) {
-	for i := range b {
-		if b[i] != '\n' {
-			b[i] = ' '
-		}
+// importOf returns the name and the path of an import.
+func importOf(spec ast.Spec) (name, path string, err error) {
+	s, ok := spec.(*ast.ImportSpec)
+	if !ok {
+		return "", "", errors.New("the script is not Go: this is no import")
 	}
-}
-
-// dropEmptyImports blanks the keyword where blank has left no import behind it.
-func dropEmptyImports(src string) string {
-	lines := strings.Split(src, "\n")
-	for i, line := range lines {
-		if strings.TrimSpace(line) == "import" {
-			lines[i] = ""
-		}
+	if path, err = strconv.Unquote(s.Path.Value); err != nil {
+		return "", "", fmt.Errorf("the script is not Go: %w", err)
 	}
-	return strings.Join(lines, "\n")
+	if s.Name != nil {
+		return s.Name.Name, path, nil
+	}
+	return path[strings.LastIndexByte(path, '/')+1:], path, nil
 }
 
 // use makes the script's packages known: plugins and its variables.
