@@ -16,6 +16,7 @@ import (
 	"log/slog"
 	"path/filepath"
 	"sync"
+	"time"
 
 	"github.com/adrg/xdg"
 )
@@ -143,36 +144,45 @@ func (s *Store) ask(ctx context.Context, f func(*database) ([]Entry, error)) ([]
 	}
 }
 
-// own serves the wishes until the store is closed; writes that wait together are
-// written together, and always before the question that follows them.
+// writeDelay is how long the first of a batch of inputs waits for more: a cell's
+// reply need not share the processor with SQLite.
+const writeDelay = 100 * time.Millisecond
+
+// own serves the wishes until the store is closed. Writes are gathered for a
+// moment, and written before the question that follows them.
 func (s *Store) own(d *database) {
 	defer close(s.done)
 	defer d.close()
-	for o := range s.ops {
-		var batch []write
-		for o.write != nil {
-			batch = append(batch, *o.write)
-			next, ok := pending(s.ops)
-			o = next
-			if !ok {
-				break
-			}
-		}
+	var batch []write
+	var due <-chan time.Time // set while the batch waits
+	flush := func() {
 		if len(batch) > 0 {
 			d.writeAll(batch)
 		}
-		if o.ask != nil {
-			entries, err := d.answer(o.ask)
-			o.reply <- answer{entries, err}
-		}
+		batch, due = nil, nil
 	}
-}
-
-func pending(ops <-chan op) (op, bool) {
-	select {
-	case o, ok := <-ops:
-		return o, ok
-	default:
-		return op{}, false
+	defer flush()
+	for {
+		select {
+		case o, ok := <-s.ops:
+			if !ok {
+				return
+			}
+			if o.write != nil {
+				batch = append(batch, *o.write)
+				if due == nil {
+					due = time.After(writeDelay)
+				}
+			}
+			if o.ask != nil || len(batch) >= cap(s.ops) {
+				flush()
+			}
+			if o.ask != nil {
+				entries, err := d.answer(o.ask)
+				o.reply <- answer{entries, err}
+			}
+		case <-due:
+			flush()
+		}
 	}
 }

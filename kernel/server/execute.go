@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"errors"
 
 	"github.com/warpbook/warpbook/kernel/session"
 )
@@ -24,7 +25,7 @@ type executeReply struct {
 
 // execute runs a cell. A failed one aborts the cells that are queued behind it,
 // unless the front end asked to go on.
-func (k *kernel) execute(ctx context.Context, r *request) (any, error) {
+func (k *kernel) execute(_ context.Context, r *request) (any, error) {
 	if r.aborted {
 		// Status "error", not the specification's "aborted", which clients and the
 		// test kit do not know; and no count, so that front ends do not number a
@@ -60,7 +61,7 @@ func (k *kernel) execute(ctx context.Context, r *request) (any, error) {
 		Count: k.count, Code: *req.Code, Silent: req.Silent,
 		UserExpressions: req.UserExpressions, AllowStdin: req.AllowStdin,
 	}
-	outcome := k.runCell(ctx, cell, o)
+	outcome := k.runCell(cell, o)
 	if outcome.Err != nil {
 		f := fromSession(outcome.Err)
 		o.publishError(f)
@@ -79,7 +80,7 @@ func (k *kernel) execute(ctx context.Context, r *request) (any, error) {
 
 // counted puts the current count into a failure, which execute's replies have.
 func (k *kernel) counted(err error) error {
-	f, ok := err.(*failure)
+	f, ok := errors.AsType[*failure](err)
 	if !ok {
 		return err
 	}
@@ -90,20 +91,31 @@ func (k *kernel) counted(err error) error {
 }
 
 // runCell runs the cell, however long the session takes to start, until it has
-// ended and all that it printed is sent.
-func (k *kernel) runCell(ctx context.Context, cell session.Cell, o *output) (outcome session.Outcome) {
+// ended and all that it printed is sent. The context it runs under ends with an
+// interrupt, so one that comes before the session has begun the cell is not lost.
+func (k *kernel) runCell(cell session.Cell, o *output) (outcome session.Outcome) {
 	k.setRunning(o)
 	defer k.setRunning(nil)
 	defer o.end()
-	s, err := k.session.get(o.ctx, ctx)
+	s, err := k.session.get(o.ctx, k.ctx)
 	if err != nil {
-		return session.Outcome{Err: &session.Error{Name: "session error", Value: err.Error(), Traceback: []string{err.Error()}}}
+		return noSession(o, err)
 	}
-	if !guard(k.log, "execute", func() { outcome = s.Execute(ctx, cell, o) }) {
-		text := "the kernel panicked while it ran the cell; see its log"
-		outcome = session.Outcome{Err: &session.Error{Name: "kernel error", Value: text, Traceback: []string{text}}}
+	if !guard(k.log, "execute", func() { outcome = s.Execute(o.ctx, cell, o) }) {
+		return stopped("kernel error", "the kernel panicked while it ran the cell; see its log")
 	}
 	return outcome
+}
+
+func noSession(o *output, err error) session.Outcome {
+	if errors.Is(context.Cause(o.ctx), errInterrupted) {
+		return stopped("interrupted", "the cell was interrupted before it began")
+	}
+	return stopped("session error", err.Error())
+}
+
+func stopped(name, value string) session.Outcome {
+	return session.Outcome{Err: &session.Error{Name: name, Value: value, Traceback: []string{name + ": " + value}}}
 }
 
 // expressions are the user expressions as the reply has them: every name that was

@@ -29,6 +29,7 @@ import (
 //	wait                         wait for an interrupt
 //	panic                        panic
 type fake struct {
+	deaf    bool // Interrupt does nothing, as when it comes before the cell has begun
 	tame    bool // no command that waits or repeats
 	mu      sync.Mutex
 	stop    chan struct{} // closed by Interrupt while a cell runs
@@ -158,7 +159,7 @@ func (f *fake) command(ctx context.Context, stop chan struct{}, verb, arg string
 func (f *fake) Interrupt() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.stop != nil {
+	if f.stop != nil && !f.deaf {
 		close(f.stop)
 		f.stop = nil
 	}

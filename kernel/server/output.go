@@ -77,7 +77,7 @@ func (o *output) Stream(name, text string) {
 	}
 	o.text = append(o.text, text...)
 	if len(o.text) >= streamBytes {
-		o.flush(false)
+		o.send(streamBytes)
 	}
 	if len(o.text) > 0 && !o.ticking {
 		o.ticking = true
@@ -96,28 +96,39 @@ func (o *output) tick() {
 	o.flush(false)
 }
 
-// flush sends the text in pieces that end between runes. Unless all is to go, the
-// beginning of a rune at its end waits for the rest.
+// flush sends all text. Unless all is to go, the beginning of a rune at its end
+// waits for the rest.
 func (o *output) flush(all bool) {
+	o.send(1)
+	if all && len(o.text) > 0 { // part of a rune, and nothing will complete it
+		o.sendPiece(o.text)
+		o.text = o.text[:0]
+	}
+}
+
+// send sends text in pieces that end between runes, as long as there are least
+// bytes of it.
+func (o *output) send(least int) {
 	text := o.text
-	for len(text) > 0 {
+	for len(text) >= least {
 		n := whole(text, streamBytes)
 		if n == 0 {
-			if !all {
-				break
-			}
-			n = len(text)
+			break
 		}
-		o.k.publishValue(o.parent, "stream", struct {
-			Name string `json:"name"`
-			Text string `json:"text"`
-		}{o.stream, string(text[:n])})
+		o.sendPiece(text[:n])
 		text = text[n:]
 	}
 	if cap(o.text) > 16*streamBytes {
 		o.text = nil // one huge print should not stay in memory
 	}
 	o.text = append(o.text[:0], text...)
+}
+
+func (o *output) sendPiece(text []byte) {
+	o.k.publishValue(o.parent, "stream", struct {
+		Name string `json:"name"`
+		Text string `json:"text"`
+	}{o.stream, string(text)})
 }
 
 // whole returns the length of the longest beginning of text, at most limit bytes,

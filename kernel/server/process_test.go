@@ -3,6 +3,7 @@ package server_test
 import (
 	"bytes"
 	"errors"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -26,7 +27,10 @@ type process struct {
 	log  syncBuffer
 }
 
-func spawn(t *testing.T, env ...string) *process {
+func spawn(t *testing.T, env ...string) *process { t.Helper(); return spawnTo(t, nil, env...) }
+
+// spawnTo is spawn with another standard error than the test's.
+func spawnTo(t *testing.T, stderr io.Writer, env ...string) *process {
 	t.Helper()
 	info, err := wire.NewConnection("127.0.0.1")
 	if err != nil {
@@ -38,7 +42,9 @@ func spawn(t *testing.T, env ...string) *process {
 	}
 	p.cmd = exec.Command(os.Args[0])
 	p.cmd.Env = append(append(os.Environ(), "WARPBOOK_TEST_KERNEL="+p.file), env...)
-	p.cmd.Stderr = &p.log
+	if p.cmd.Stderr = stderr; stderr == nil {
+		p.cmd.Stderr = &p.log
+	}
 	if err := p.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -159,6 +165,23 @@ func TestParentLives(t *testing.T) {
 			p.wait()
 		})
 	}
+}
+
+// A kernel whose standard error has gone with its front end still ends in order.
+func TestBrokenStderr(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := spawnTo(t, w)
+	w.Close()
+	cl := dial(t, p.info)
+	cl.run("print x")
+	r.Close()
+	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil { // which is logged
+		t.Fatal(err)
+	}
+	p.wait()
 }
 
 // A connection file whose ports are taken is an error that says so.

@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -150,7 +151,7 @@ func quote(s string) string {
 func (k *kernel) reply(r *request, msgType string, content any, err error) {
 	status := "ok"
 	if err != nil {
-		f, ok := err.(*failure)
+		f, ok := errors.AsType[*failure](err)
 		if !ok {
 			f = failed("kernel error", err.Error())
 		}
@@ -172,7 +173,9 @@ func (k *kernel) reply(r *request, msgType string, content any, err error) {
 	if msgType == "execute_reply" {
 		m.Metadata = k.executeMetadata(r, status)
 	}
-	k.send(r.ch, m)
+	if err := k.send(r.ch, m); err != nil {
+		k.log.Warn("a reply could not be sent", "type", msgType, "channel", r.ch, "err", err)
+	}
 }
 
 func (k *kernel) executeMetadata(r *request, status string) json.RawMessage {
@@ -185,14 +188,12 @@ func (k *kernel) executeMetadata(r *request, status string) json.RawMessage {
 	return raw
 }
 
-func (k *kernel) send(ch channel, m *wire.Message) {
+func (k *kernel) send(ch channel, m *wire.Message) error {
 	frames, err := k.signer.Encode(m)
-	if err == nil {
-		err = k.sockets.Send(ch, frames)
-	}
 	if err != nil {
-		k.log.Warn("a message could not be sent", "type", m.Header.MsgType, "channel", ch, "err", err)
+		return err
 	}
+	return k.sockets.Send(ch, frames)
 }
 
 // The contents of status messages.

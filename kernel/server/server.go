@@ -69,7 +69,10 @@ func Run(ctx context.Context, opts Options) error {
 	}
 	defer k.stop()
 	signals := make(chan os.Signal, 4)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	// SIGPIPE is taken so that a log line to a front end that has gone, and has
+	// taken its end of our standard error along, does not end us before we end
+	// the session.
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE)
 	defer signal.Stop(signals)
 	if err := k.open(); err != nil {
 		return err
@@ -126,13 +129,15 @@ func (k *kernel) serveSignals(signals <-chan os.Signal) {
 	for {
 		select {
 		case s := <-signals:
-			if s == os.Interrupt {
+			switch s {
+			case os.Interrupt:
 				k.interrupt()
-				continue
+			case syscall.SIGPIPE:
+			default:
+				k.log.Info("ending because of a signal", "signal", s)
+				k.stop()
+				return
 			}
-			k.log.Info("ending because of a signal", "signal", s)
-			k.stop()
-			return
 		case <-k.ctx.Done():
 			return
 		}

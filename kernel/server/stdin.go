@@ -54,7 +54,9 @@ func (o *output) Input(ctx context.Context, prompt string, password bool) (strin
 	o.mu.Lock()
 	o.flush(true) // what was printed may explain the question
 	o.mu.Unlock()
-	k.send(stdinChannel, m)
+	if err := k.send(stdinChannel, m); err != nil {
+		return "", fmt.Errorf("cannot ask for input; is the front end still there? %w", err)
+	}
 	select {
 	case text := <-q.answer:
 		return text, nil
