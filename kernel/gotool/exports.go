@@ -133,11 +133,12 @@ func (t *Toolchain) public(p compiled) bool {
 	if !own {
 		return p.Standard || slices.Contains(extras, p.Path)
 	}
-	return rel != hidden && slices.ContainsFunc(facades, func(f string) bool { return rel == f || strings.HasPrefix(rel, f+"/") })
+	return !slices.Contains(hidden, filepath.Base(rel)) && slices.ContainsFunc(facades, func(f string) bool { return rel == f || strings.HasPrefix(rel, f+"/") })
 }
 
-// hidden is below a facade but is linked into the program only.
-const hidden = "display/render"
+// hidden are folders below a facade that cells have no use for: what is linked
+// into the program only, and both ends of an exercise. They can be imported.
+var hidden = []string{"render", "runner", "solution", "starter"}
 
 // WriteExports writes the archive of export data: the public packages of the
 // standard library and of Warpbook, as plugins are compiled against them, and

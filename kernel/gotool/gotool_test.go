@@ -33,12 +33,28 @@ var host = sync.OnceValues(func() (string, error) {
 	return exe, gotool.Install(context.Background(), "testdata/module", exe, nil)
 })
 
+// TestMain keeps what the tests remember out of the user's cache, except for
+// compiled packages, which take a minute to make.
 func TestMain(m *testing.M) {
+	out, err := exec.Command("go", "env", "GOCACHE").Output()
+	cache, err2 := os.MkdirTemp("", "gotool-cache-")
+	if err = errors.Join(err, err2); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Setenv("GOCACHE", strings.TrimSpace(string(out)))
+	os.Setenv("XDG_CACHE_HOME", cache)
+	code := run(m)
+	os.RemoveAll(cache)
+	os.Exit(code)
+}
+
+func run(m *testing.M) int {
 	code := m.Run()
 	if exe, err := host(); err == nil {
 		os.RemoveAll(filepath.Dir(exe))
 	}
-	os.Exit(code)
+	return code
 }
 
 func toolchain(t testing.TB) (*gotool.Toolchain, string) {
@@ -192,12 +208,52 @@ func TestBuildStopsWhenCancelled(t *testing.T) {
 	}
 }
 
+// The go command trims its cache, so what is remembered of it may be gone.
+func TestArchivesThatAreGoneAreMadeAgain(t *testing.T) {
+	_, exe := toolchain(t)
+	memos, err := filepath.Glob(filepath.Join(os.Getenv("XDG_CACHE_HOME"), "warpbook", "packages-*.json"))
+	if err != nil || len(memos) != 1 {
+		t.Fatalf("got memos %v, %v; want one", memos, err)
+	}
+	good, err := os.ReadFile(memos[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, bad := range map[string]string{
+		"archives": strings.ReplaceAll(string(good), `-d","Standard"`, `-gone","Standard"`),
+		"damaged":  string(good[:len(good)/2]),
+		"empty":    "",
+	} {
+		t.Run(name, func(t *testing.T) {
+			if bad == string(good) {
+				t.Fatal("the memo was not changed")
+			}
+			if err := os.WriteFile(memos[0], []byte(bad), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			tc, err := gotool.Find(exe)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := tc.Build(t.Context(), unit("wb/s1/c1", first, t.TempDir(), nil)); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	if err := os.WriteFile(memos[0], good, 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func TestUnknownImport(t *testing.T) {
 	tc, _ := toolchain(t)
 	u := unit("wb/s1/c1", first, t.TempDir(), nil)
 	u.Imports = append(u.Imports, "example.org/nothing")
 	if _, err := tc.Build(t.Context(), u); err == nil || !strings.Contains(err.Error(), "example.org/nothing") {
 		t.Errorf("got %v; want an error that names the package", err)
+	}
+	if _, err := tc.Build(t.Context(), unit("wb/s1/c2", first, t.TempDir(), nil)); err != nil {
+		t.Errorf("the next build fails: %v", err)
 	}
 }
 

@@ -68,6 +68,7 @@ func Install(ctx context.Context, sourceDir, exe string, progress Progress) erro
 		return err
 	}
 	progress("writing the types of packages", 1, 1)
+	t.list.prune()
 	return nil
 }
 

@@ -43,6 +43,7 @@ type listing struct {
 	memo     string // file; "" keeps nothing
 	loaded   bool
 	packages map[string]compiled
+	used     []string // what lookup found so far: a plugin links earlier cells too
 }
 
 type memo struct {
@@ -147,9 +148,12 @@ func (l *listing) lookup(paths []string) (packages map[string]compiled, missing 
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.load()
-	for _, p := range paths {
-		if !l.complete(p, map[string]bool{}) {
+	seen := map[string]bool{}
+	for _, p := range append(slices.Clone(paths), l.used...) {
+		if !l.complete(p, seen) {
 			missing = append(missing, p)
+		} else if !slices.Contains(l.used, p) {
+			l.used = append(l.used, p)
 		}
 	}
 	return l.packages, missing
@@ -182,30 +186,49 @@ func (l *listing) load() {
 		return
 	}
 	for _, p := range m.Packages {
-		if _, err := os.Stat(p.Archive); err == nil {
-			l.packages[p.Path] = p
-		}
+		l.packages[p.Path] = p
 	}
 }
 
-// complete tells whether path and everything that it imports has an archive.
+// complete tells whether path and everything that it imports has an archive
+// that still exists: the go command may have trimmed its cache. What is in seen
+// counts as complete.
 func (l *listing) complete(path string, seen map[string]bool) bool {
 	if seen[path] || path == "unsafe" || path == "C" {
 		return true
 	}
-	seen[path] = true
 	p, ok := l.packages[path]
 	if !ok {
 		if p, ok = l.packages["vendor/"+path]; !ok {
 			return false
 		}
 	}
+	if _, err := os.Stat(p.Archive); err != nil {
+		return false
+	}
 	for _, dep := range p.Imports {
 		if !l.complete(dep, seen) {
 			return false
 		}
 	}
+	seen[path] = true
 	return true
+}
+
+// forgotten is the age at which the memo of another build is removed.
+const forgotten = 30 * 24 * time.Hour
+
+// prune removes what builds of the program that nobody uses any more left.
+func (l *listing) prune() {
+	if l.memo == "" {
+		return
+	}
+	memos, _ := filepath.Glob(filepath.Join(filepath.Dir(l.memo), "packages-*.json"))
+	for _, name := range memos {
+		if info, err := os.Stat(name); err == nil && time.Since(info.ModTime()) > forgotten {
+			os.Remove(name) // if it cannot be, the next installation tries again
+		}
+	}
 }
 
 // save replaces the memo in one step, so that two kernels may do it at once.
