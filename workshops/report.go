@@ -112,41 +112,46 @@ func (r Report) html() string {
 		return b.String()
 	}
 	fmt.Fprintf(&b, "<div><strong>%s</strong> %s</div>\n", html.EscapeString(r.Title), html.EscapeString(r.Summary()))
+	// The columns that only failures fill are there only with a failure.
+	heads := []string{"", "Check", ""}
+	if r.Count(Fail) > 0 {
+		heads = []string{"", "Check", "What must hold", "Index", "Expected", "Actual"}
+	}
 	b.WriteString("<table>\n<thead><tr>")
-	for _, head := range []string{"", "Check", "What must hold", "Index", "Expected", "Actual"} {
+	for _, head := range heads {
 		fmt.Fprintf(&b, `<th style="text-align: left">%s</th>`, head)
 	}
 	b.WriteString("</tr></thead>\n<tbody>\n")
 	for _, result := range r.Results {
 		m := marks[result.Status]
 		fmt.Fprintf(&b, `<tr><td style="text-align: left; color: %s; white-space: nowrap"><strong>%s %s</strong></td>`, m.colour, m.sign, m.word)
-		for _, cell := range result.cells() {
-			fmt.Fprintf(&b, `<td style="text-align: left">%s</td>`, cell)
-		}
+		fmt.Fprintf(&b, `<td style="text-align: left">%s</td>`, html.EscapeString(result.Name))
+		b.WriteString(result.cells(len(heads) - 2))
 		b.WriteString("</tr>\n")
 	}
 	b.WriteString("</tbody>\n</table>")
 	return b.String()
 }
 
-// cells returns the columns after the mark, as HTML.
-func (r Result) cells() [5]string {
-	cells := [5]string{html.EscapeString(r.Name)}
+// cells returns the columns behind the name: those of a failure, or one message
+// over all of them.
+func (r Result) cells(columns int) string {
+	const cell = `<td style="text-align: left">%s</td>`
 	f := r.Failure
 	if f == nil {
-		cells[1] = strings.ReplaceAll(html.EscapeString(r.Message), "\n", "<br>")
-		return cells
+		return fmt.Sprintf(`<td colspan="%d" style="text-align: left">%s</td>`, columns,
+			strings.ReplaceAll(html.EscapeString(r.Message), "\n", "<br>"))
 	}
-	cells[1] = html.EscapeString(f.Property)
+	property, index, expected, actual := html.EscapeString(f.Property), "", "", ""
 	if f.Detail != "" {
-		cells[1] += "<br><em>" + html.EscapeString(f.Detail) + "</em>"
+		property += "<br><em>" + html.EscapeString(f.Detail) + "</em>"
 	}
 	if f.Index != nil {
-		cells[2] = html.EscapeString(f.index())
+		index = html.EscapeString(f.index())
 	}
 	if f.Expected != nil || f.Actual != nil {
-		cells[3] = "<code>" + html.EscapeString(fmt.Sprint(f.Expected)) + "</code>"
-		cells[4] = "<code>" + html.EscapeString(fmt.Sprint(f.Actual)) + "</code>"
+		expected = "<code>" + html.EscapeString(fmt.Sprint(f.Expected)) + "</code>"
+		actual = "<code>" + html.EscapeString(fmt.Sprint(f.Actual)) + "</code>"
 	}
-	return cells
+	return fmt.Sprintf(cell+cell+cell+cell, property, index, expected, actual)
 }
