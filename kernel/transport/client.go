@@ -44,9 +44,10 @@ func Dial(ctx context.Context, info wire.ConnectionInfo) (*Client, error) {
 			c.Close()
 			return nil, fmt.Errorf("connect to the kernel's %s socket: %w", ch, err)
 		}
-		c.peers[ch], c.recv[ch] = p, make(chan [][]byte, 64)
+		recv := make(chan [][]byte, 64)
+		c.peers[ch], c.recv[ch] = p, recv
 		p.start(nil)
-		c.work.Go(func() { c.read(ch, p) })
+		c.work.Go(func() { c.read(p, recv) })
 	}
 	c.peers[IOPub].out.push(encode([][]byte{{1}})) // everything; this form suits ZMTP 3.0 and 3.1
 	return c, nil
@@ -73,9 +74,9 @@ func dial(ctx context.Context, info wire.ConnectionInfo, ch Channel, kind, ident
 	}
 }
 
-// read moves a connection's messages to its channel.
-func (c *Client) read(ch Channel, p *peer) {
-	defer close(c.recv[ch])
+// read moves a connection's messages to recv.
+func (c *Client) read(p *peer, recv chan<- [][]byte) {
+	defer close(recv)
 	for {
 		frames, _, err := p.in.message()
 		if err != nil {
@@ -83,7 +84,7 @@ func (c *Client) read(ch Channel, p *peer) {
 			return
 		}
 		select {
-		case c.recv[ch] <- frames:
+		case recv <- frames:
 		case <-c.done:
 			return
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"sync"
 	"time"
 )
@@ -34,6 +35,9 @@ type queue struct {
 	closed   bool
 	watching bool
 	draining bool // being over zero is being over the limit
+
+	batch []*packet // of run, to be used again
+	flat  []byte    // of run, to be used again
 }
 
 func newQueue(conn net.Conn, limit int64, stall time.Duration, fail func(error)) *queue {
@@ -124,76 +128,78 @@ func (q *queue) close() {
 
 // run writes until the queue is closed or the network fails.
 func (q *queue) run() {
-	var flat []byte
-	for {
-		batch, ok := q.next()
-		if !ok {
-			return
-		}
-		var err error
-		if flat, err = q.write(batch, flat); err != nil {
+	for q.next() {
+		if err := q.write(); err != nil {
 			q.fail(err)
 			return
 		}
+		clear(q.batch) // a quiet peer keeps no payload alive
 	}
 }
 
-// next takes the packets of one batch off the queue; they stay in bytes until
-// they are written.
-func (q *queue) next() ([]*packet, bool) {
+// next moves the packets of one write to batch; they stay in bytes until they
+// are written. It reports false when the peer is gone.
+func (q *queue) next() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	if len(q.packets) == 0 && cap(q.flat) > inlineFrame {
+		q.flat = nil // nor does it keep a large buffer
+	}
 	for len(q.packets) == 0 && !q.closed {
 		q.changed.Wait()
 	}
 	if q.closed {
-		return nil, false
+		return false
 	}
 	n, size := 1, q.packets[0].size
 	for n < len(q.packets) && size+q.packets[n].size <= batchBytes {
 		size += q.packets[n].size
 		n++
 	}
-	batch := q.packets[:n:n]
+	q.batch = append(q.batch[:0], q.packets[:n]...)
+	clear(q.packets[:n]) // the array lives on
 	if q.packets = q.packets[n:]; len(q.packets) == 0 {
-		q.packets = nil // let the array go
+		q.packets = nil
 	}
-	return batch, true
+	return true
 }
 
-// write sends a batch: small packets in one buffer, large ones in pieces, so
-// that progress shows. It returns flat for use again.
-func (q *queue) write(batch []*packet, flat []byte) ([]byte, error) {
-	if len(batch) == 1 {
-		for _, buf := range batch[0].bufs {
-			for len(buf) > 0 {
-				n := min(len(buf), batchBytes)
-				if _, err := q.conn.Write(buf[:n]); err != nil {
-					return flat, err
-				}
-				buf = buf[n:]
-				q.wrote(int64(n), 0)
-			}
-		}
-		q.wrote(0, batch[0].size)
-		return flat, nil
+// write sends the batch: small packets in one buffer, a large one in pieces, so
+// that progress shows.
+func (q *queue) write() error {
+	if len(q.batch) == 1 {
+		return q.writeOne(q.batch[0])
 	}
-	flat = flat[:0]
 	size := int64(0)
-	for _, p := range batch {
+	for _, p := range q.batch {
 		size += p.size
+	}
+	q.flat = slices.Grow(q.flat[:0], int(size))
+	for _, p := range q.batch {
 		for _, buf := range p.bufs {
-			flat = append(flat, buf...)
+			q.flat = append(q.flat, buf...)
 		}
 	}
-	if _, err := q.conn.Write(flat); err != nil {
-		return flat, err
+	if _, err := q.conn.Write(q.flat); err != nil {
+		return err
 	}
-	q.wrote(int64(len(flat)), size)
-	if cap(flat) > batchBytes {
-		flat = nil
+	q.wrote(int64(len(q.flat)), size)
+	return nil
+}
+
+func (q *queue) writeOne(p *packet) error {
+	for _, buf := range p.bufs {
+		for len(buf) > 0 {
+			n := min(len(buf), batchBytes)
+			if _, err := q.conn.Write(buf[:n]); err != nil {
+				return err
+			}
+			buf = buf[n:]
+			q.wrote(int64(n), 0)
+		}
 	}
-	return flat, nil
+	q.wrote(0, p.size)
+	return nil
 }
 
 // wrote counts n bytes as written and takes size off the queue.
