@@ -276,6 +276,23 @@ func TestMapper(t *testing.T) {
 	}
 }
 
+// Requests come while others are answered.
+func TestConcurrentRequests(t *testing.T) {
+	a := assistant(t)
+	var wg sync.WaitGroup
+	for _, cell := range []string{"points[0].", "named.", "text.", "strings.", "Double(", "var e error; e."} {
+		for range 4 {
+			wg.Go(func() {
+				if c := a.Complete(cell, len(cell)); len(c.Items) == 0 {
+					t.Errorf("%q has no completions", cell)
+				}
+				a.Inspect(cell, 2, 1)
+			})
+		}
+	}
+	wg.Wait()
+}
+
 // FuzzAnywhere: whatever is typed and wherever the cursor is, nothing panics
 // and the answer lies within the text.
 func FuzzAnywhere(f *testing.F) {

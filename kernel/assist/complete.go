@@ -139,7 +139,10 @@ func (a *Assistant) inScope(src string, toks []tok, prev, start, offset int) []c
 		}
 	}
 	for _, name := range a.session.Names() {
-		if obj := a.session.Object(name); obj != nil && !declared[name] {
+		if declared[name] || !begins(name, src[start:offset]) {
+			continue
+		}
+		if obj := a.session.Object(name); obj != nil {
 			declared[name] = true
 			items = append(items, describe(obj, rankSession))
 		}
@@ -300,8 +303,12 @@ func importing(toks []tok, str tok) bool {
 // match keeps the candidates that begin with what is typed, in any case.
 func match(items []candidate, typed string) []candidate {
 	return slices.DeleteFunc(items, func(c candidate) bool {
-		return len(c.Text) < len(typed) || !strings.EqualFold(c.Text[:len(typed)], typed) || strings.HasPrefix(c.Text, placeholder)
+		return !begins(c.Text, typed) || strings.HasPrefix(c.Text, placeholder)
 	})
+}
+
+func begins(name, typed string) bool {
+	return len(name) >= len(typed) && strings.EqualFold(name[:len(typed)], typed)
 }
 
 // sortCandidates puts those in the exact case first, then goes by rank and name.
