@@ -107,7 +107,7 @@ func TestAttacks(t *testing.T) {
 		Welcome:          func(topic string) [][]byte { return [][]byte{[]byte(topic), []byte("welcome")} },
 	})
 	works(t, s)
-	descriptors, routines := open(t), runtime.NumGoroutine()
+	descriptors, routines, heap := open(t), runtime.NumGoroutine(), heapInUse()
 	for _, attack := range attacks {
 		t.Run(attack.name, func(t *testing.T) {
 			for _, ch := range []Channel{Shell, Control, Stdin, IOPub, Heartbeat} {
@@ -126,6 +126,16 @@ func TestAttacks(t *testing.T) {
 		})
 	}
 	until(t, func() bool { return open(t) <= descriptors && runtime.NumGoroutine() <= routines })
+	if grown := heapInUse() - heap; grown > 8<<20 {
+		t.Errorf("%d MB are left in use", grown>>20)
+	}
+}
+
+func heapInUse() int64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
 }
 
 // open counts this process's descriptors.
@@ -157,6 +167,30 @@ func TestSilentConnections(t *testing.T) {
 		}
 	}
 	works(t, s)
+}
+
+// Peers that shake hands and then say nothing do not keep others out, nor end
+// the connection of one that was there before them.
+func TestIdlePeers(t *testing.T) {
+	s := kernel(t, Config{})
+	old := connect(t, s)
+	for range maxPeers + 50 {
+		for _, ch := range []Channel{Stdin, IOPub} {
+			kind := dealer
+			if ch == IOPub {
+				kind = sub
+			}
+			raw(t, s, ch).Write(slices.Concat(greeting(), readyAs(kind)))
+		}
+	}
+	until(t, func() bool { return len(s.iopub.guard.all()) >= maxPeers })
+	works(t, s)
+	if err := old.Send(Stdin, [][]byte{[]byte("still here")}); err != nil {
+		t.Fatal(err)
+	}
+	if got := join(receive(t, old.Recv(Stdin))); got != "still here" {
+		t.Errorf("got %q", got)
+	}
 }
 
 // A message over the cap ends its connection without having been in memory.

@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	maxHalfOpen = 128  // handshakes at once on a socket; the oldest gives way to a new one
-	maxPeers    = 1024 // peers at once on a socket; more are refused
+	maxHalfOpen = 128 // handshakes at once on a socket; the oldest gives way to a new one
+	maxPeers    = 256 // peers at once on a socket, and as many more as shake hands just then; one that has said nothing gives way
 )
 
 // guard listens on one address and turns connections into peers.
@@ -26,8 +26,9 @@ type guard struct {
 
 	ln     net.Listener
 	mu     sync.Mutex
-	half   list.List // of net.Conn, oldest first
-	peers  map[*peer]struct{}
+	half   list.List        // of net.Conn, oldest first
+	peers  map[*peer]uint64 // numbered in the order they came
+	count  uint64
 	closed bool
 	work   sync.WaitGroup
 }
@@ -38,7 +39,7 @@ func newGuard(network, address, kind string, l limits, log *slog.Logger) (*guard
 	if err != nil {
 		return nil, err
 	}
-	return &guard{kind: kind, limits: l, log: log, ln: ln, peers: map[*peer]struct{}{}}, nil
+	return &guard{kind: kind, limits: l, log: log, ln: ln, peers: map[*peer]uint64{}}, nil
 }
 
 func (g *guard) start() { g.work.Go(g.accept) }
@@ -69,6 +70,7 @@ func (g *guard) accept() {
 
 // begin notes a handshake, nil when there can be no more peers.
 func (g *guard) begin(conn net.Conn) *list.Element {
+	g.makeRoom()
 	g.mu.Lock()
 	full := g.closed || len(g.peers) >= maxPeers
 	crowded := g.half.Len() >= maxHalfOpen
@@ -85,6 +87,27 @@ func (g *guard) begin(conn net.Conn) *list.Element {
 	}
 	return elem
 }
+
+// makeRoom closes, when there are as many peers as may be, the newest of those
+// that have said nothing. Idle connections of one attacker so replace each
+// other, not a front end's stdin, which is silent but older.
+func (g *guard) makeRoom() {
+	var newest *peer
+	g.mu.Lock()
+	if len(g.peers) >= maxPeers {
+		for p, n := range g.peers {
+			if !p.heard.Load() && (newest == nil || n > g.peers[newest]) {
+				newest = p
+			}
+		}
+	}
+	g.mu.Unlock()
+	if newest != nil {
+		newest.close(errIdle)
+	}
+}
+
+var errIdle = errors.New("too many peers, and this one has said nothing")
 
 // dropOldest closes the connection whose handshake has taken longest.
 func (g *guard) dropOldest() {
@@ -103,7 +126,8 @@ func (g *guard) open(conn net.Conn, elem *list.Element) {
 	g.mu.Lock()
 	g.half.Remove(elem) // no-op when it was dropped already
 	if err == nil && !g.closed {
-		g.peers[p] = struct{}{}
+		g.count++
+		g.peers[p] = g.count
 		p.start(g.forget)
 	}
 	closed := g.closed

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/semaphore"
@@ -24,13 +25,14 @@ type limits struct {
 // peer is a connection past its handshake.
 type peer struct {
 	ready
-	conn net.Conn
-	in   *reader
-	out  *queue
-	log  *slog.Logger
-	once sync.Once
-	done chan struct{} // closed when the peer is gone
-	gone func(*peer)
+	conn  net.Conn
+	in    *reader
+	out   *queue
+	log   *slog.Logger
+	heard atomic.Bool // it has sent a message or a subscription
+	once  sync.Once
+	done  chan struct{} // closed when the peer is gone
+	gone  func(*peer)
 }
 
 // newPeer shakes hands over conn; start must follow. On an error conn is closed.

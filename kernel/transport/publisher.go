@@ -104,6 +104,7 @@ func (s *publisher) subscribe(p *peer, topic string) error {
 			hello = encode(frames)
 		}
 	}
+	p.heard.Store(true)
 	if !p.out.room() {
 		return net.ErrClosed
 	}

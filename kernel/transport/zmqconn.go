@@ -50,6 +50,7 @@ func (c *zmqConn) Read(b []byte) (int, error) {
 			c.peer.close(err)
 			return 0, io.EOF
 		}
+		c.peer.heard.Store(true)
 		c.hold(held)
 		c.pending = plain(frames)
 	}
