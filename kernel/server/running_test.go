@@ -20,6 +20,17 @@ import (
 
 var goOn = map[string]any{"stop_on_error": false}
 
+// failing is a cell that fails when the test lets it, after what was sent behind
+// it has had time to arrive.
+func failing(k *kernel, cl *client, behind func(), more ...map[string]any) *wire.Message {
+	cell := cl.execute("wait", more...)
+	<-k.fake.started
+	behind()
+	time.Sleep(200 * time.Millisecond)
+	k.fake.Interrupt()
+	return cell
+}
+
 // What was sent behind a cell that fails does not run, unless the front end asked
 // to go on; what is sent after its reply does.
 func TestAbort(t *testing.T) {
@@ -28,20 +39,21 @@ func TestAbort(t *testing.T) {
 		first map[string]any // of the failing request
 		ran   []string
 	}{
-		{"stop_on_error", nil, []string{"error e x", "print after"}},
-		{"stop_on_error false", goOn, []string{"error e x", "print 0", "print 1", "print 2", "print after"}},
-		{"silent", map[string]any{"silent": true}, []string{"error e x", "print 0", "print 1", "print 2", "print after"}},
+		{"stop_on_error", nil, []string{"wait", "print after"}},
+		{"stop_on_error false", goOn, []string{"wait", "print 0", "print 1", "print 2", "print after"}},
+		{"silent", map[string]any{"silent": true}, []string{"wait", "print 0", "print 1", "print 2", "print after"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			k := start(t, nil)
 			cl := dial(t, k.info)
-			cl.run("") // the session is there, so that what follows is quick
-			first := cl.execute("error e x", c.first)
 			var queued []*wire.Message
-			for i := range 3 {
-				queued = append(queued, cl.execute(fmt.Sprintf("print %d", i)))
-			}
-			info := cl.send(transport.Shell, "kernel_info_request", nil)
+			var info *wire.Message
+			first := failing(k, cl, func() {
+				for i := range 3 {
+					queued = append(queued, cl.execute(fmt.Sprintf("print %d", i)))
+				}
+				info = cl.send(transport.Shell, "kernel_info_request", nil)
+			}, c.first)
 			cl.reply(transport.Shell, first)
 			for i, req := range queued {
 				reply, outputs := content(t, cl.reply(transport.Shell, req)), cl.outputs(req)
@@ -62,28 +74,29 @@ func TestAbort(t *testing.T) {
 				t.Errorf("kernel_info behind the failed cell: %v", reply)
 			}
 			cl.run("print after")
-			if got := k.fake.ran[1:]; !slices.Equal(got, c.ran) {
+			if got := k.fake.ran; !slices.Equal(got, c.ran) {
 				t.Errorf("ran %q, want %q", got, c.ran)
 			}
 		})
 	}
 }
 
-// An aborted queue of any size costs little memory: only what the replies need is
-// kept.
+// Large cells that are queued behind a failed one are aborted too, in order.
 func TestAbortLargeQueue(t *testing.T) {
 	k := start(t, nil)
 	cl := dial(t, k.info)
-	first := cl.execute("error e x")
-	code := "print " + strings.Repeat("x", 1<<20)
+	code := "print " + strings.Repeat("x", 100<<10)
 	var queued []*wire.Message
-	for range 50 {
-		queued = append(queued, cl.execute(code))
-	}
+	first := failing(k, cl, func() {
+		for range 20 {
+			queued = append(queued, cl.execute(code))
+		}
+	})
 	cl.reply(transport.Shell, first)
-	for _, req := range queued {
-		req.Content = nil
-		cl.reply(transport.Shell, req)
+	for i, req := range queued {
+		if r := content(t, cl.reply(transport.Shell, req)); r["ename"] != "aborted" {
+			t.Errorf("cell %d: %v", i, r)
+		}
 	}
 }
 
@@ -119,8 +132,10 @@ func TestControlWhileBusy(t *testing.T) {
 func TestInterruptAbortsQueue(t *testing.T) {
 	k := start(t, nil)
 	cl := dial(t, k.info)
-	cell, queued := cl.execute("wait"), cl.execute("print never")
+	cell := cl.execute("wait")
 	<-k.fake.started
+	queued := cl.execute("print never")
+	time.Sleep(200 * time.Millisecond) // it arrives
 	cl.reply(transport.Control, cl.send(transport.Control, "interrupt_request", nil))
 	if r := content(t, cl.reply(transport.Shell, cell)); r["ename"] != "interrupted" {
 		t.Errorf("the interrupted cell: %v", r)
@@ -259,6 +274,7 @@ func TestMillionLines(t *testing.T) {
 	const n = 1_000_000
 	k := start(t, nil)
 	cl := dial(t, k.info)
+	runtime.GC() // what the tests before have left
 	var peak atomic.Uint64
 	done := make(chan struct{})
 	defer close(done)

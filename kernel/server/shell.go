@@ -6,7 +6,7 @@ import "time"
 // it and are still on their way, and the most it waits for a stream of them.
 const (
 	abortQuiet = 10 * time.Millisecond
-	abortLimit = time.Second
+	abortLimit = 5 * time.Second
 )
 
 // queueBytes bounds what is read ahead of the queue behind a failed cell; what
