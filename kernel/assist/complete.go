@@ -52,8 +52,8 @@ func (a *Assistant) complete(code string, offset int) (int, []candidate) {
 	if start, items, ok := a.completeMagic(code, offset); ok {
 		return start, items
 	}
-	src, _ := blankMagics(code)
-	if inMagic(code, src, offset) {
+	src, magics := blankMagics(code)
+	if slices.ContainsFunc(magics, func(m span) bool { return m.start < offset && offset <= m.end }) {
 		return offset, nil
 	}
 	toks, _ := scan(src)
@@ -71,12 +71,6 @@ func (a *Assistant) complete(code string, offset int) (int, []candidate) {
 		return offset, nil
 	}
 	return start, match(a.inScope(src, toks, prev, start, offset), src[start:offset])
-}
-
-// inMagic tells whether a cursor is in what was blanked out.
-func inMagic(code, src string, offset int) bool {
-	from := strings.LastIndexByte(code[:offset], '\n') + 1
-	return code[from:offset] != src[from:offset]
 }
 
 // closed tells whether a string literal has its closing quote.

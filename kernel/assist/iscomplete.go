@@ -28,7 +28,14 @@ func IsComplete(code string) (status, indent string) {
 		}
 		return incomplete, ""
 	}
-	src, _ := blankMagics(code)
+	src, magics := blankMagics(code)
+	for _, m := range magics { // with the argument, which cannot go on in the next line
+		end := m.end + len(src[m.end:])
+		if i := strings.IndexByte(src[m.end:], '\n'); i >= 0 {
+			end = m.end + i
+		}
+		src = spaces(src, m.start, end)
+	}
 	toks, errs := scan(src)
 	if status := broken(src, errs); status != complete {
 		return status, ""

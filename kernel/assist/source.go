@@ -46,25 +46,27 @@ func scan(src string) ([]tok, []scanError) {
 	}
 }
 
-// A line is a magic with its place in the cell.
-type line struct {
+// A span is the part of a cell that belongs to a magic and is not Go.
+type span struct {
 	start, end int
-	cell       bool // a cell magic, which takes the rest of the cell
 }
 
 // goBodies are the cell magics whose body is Go.
 var goBodies = map[string]bool{"%%time": true, "%%timeit": true, "%%capture": true}
 
+// goArguments are the line magics whose argument is Go.
+var goArguments = map[string]bool{"%time": true, "%timeit": true}
+
 // blankMagics replaces magics by spaces. A magic starts a line where no
 // statement or token goes on: "%" could not start such a line in Go, and "!"
 // only an expression that is of no use.
-func blankMagics(code string) (string, []line) {
-	var magics []line
+func blankMagics(code string) (string, []span) {
+	var magics []span
 	if l, ok := cellMagic(code); ok {
-		magics = append(magics, l)
 		if first := strings.Fields(code[l.start:l.end]); !goBodies[first[0]] {
-			return spaces(code, 0, len(code)), magics
+			return spaces(code, 0, len(code)), []span{{l.start, len(code)}}
 		}
+		magics = append(magics, l)
 		code = spaces(code, l.start, l.end)
 	}
 	for from := 0; ; {
@@ -76,22 +78,25 @@ func blankMagics(code string) (string, []line) {
 		if i := strings.IndexByte(code[at:], '\n'); i >= 0 {
 			end = at + i
 		}
-		magics = append(magics, line{start: at, end: end})
+		if word := strings.Fields(code[at:end])[0]; goArguments[word] {
+			end = at + len(word)
+		}
+		magics = append(magics, span{at, end})
 		code = spaces(code, at, end)
 		from = end
 	}
 }
 
-func cellMagic(code string) (line, bool) {
+func cellMagic(code string) (span, bool) {
 	start := len(code) - len(strings.TrimLeft(code, " \t\n"))
 	if !strings.HasPrefix(code[start:], "%%") {
-		return line{}, false
+		return span{}, false
 	}
 	end := len(code)
 	if i := strings.IndexByte(code[start:], '\n'); i >= 0 {
 		end = start + i
 	}
-	return line{start, end, true}, true
+	return span{start, end}, true
 }
 
 // nextMagic returns where the next magic starts, or -1. Whatever was before it

@@ -20,8 +20,8 @@ import (
 
 // host is the installed program of testdata/module, built once.
 var host = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "gotool-test-")
-	if err != nil {
+	dir := filepath.Join(os.Getenv("XDG_CACHE_HOME"), "host")
+	if err := os.Mkdir(dir, 0o755); err != nil {
 		return "", err
 	}
 	exe := filepath.Join(dir, "book")
@@ -33,7 +33,7 @@ var host = sync.OnceValues(func() (string, error) {
 	return exe, gotool.Install(context.Background(), "testdata/module", exe, nil)
 })
 
-// TestMain keeps what the tests remember out of the user's cache, except for
+// TestMain keeps what the tests make out of the user's cache, except for
 // compiled packages, which take a minute to make.
 func TestMain(m *testing.M) {
 	out, err := exec.Command("go", "env", "GOCACHE").Output()
@@ -44,17 +44,9 @@ func TestMain(m *testing.M) {
 	}
 	os.Setenv("GOCACHE", strings.TrimSpace(string(out)))
 	os.Setenv("XDG_CACHE_HOME", cache)
-	code := run(m)
+	code := m.Run()
 	os.RemoveAll(cache)
 	os.Exit(code)
-}
-
-func run(m *testing.M) int {
-	code := m.Run()
-	if exe, err := host(); err == nil {
-		os.RemoveAll(filepath.Dir(exe))
-	}
-	return code
 }
 
 func toolchain(t testing.TB) (*gotool.Toolchain, string) {

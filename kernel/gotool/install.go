@@ -153,6 +153,8 @@ func checkProgram(exe string, rec Record) error {
 		return &Unavailable{WrongVersion, fmt.Sprintf("%s was built with %s, but the go command is %s now: %s", exe, info.GoVersion, rec.GoVersion, again)}
 	case settings["-trimpath"] != "true":
 		return &Unavailable{StaleRecord, fmt.Sprintf("%s was built without -trimpath, so compiled cells would not fit it: %s", exe, again)}
+	case settings["-race"] == "true" || settings["-msan"] == "true" || settings["-asan"] == "true" || settings["-cover"] == "true":
+		return &Unavailable{StaleRecord, fmt.Sprintf("%s was built to be examined (-race, -msan, -asan or -cover), and compiled cells would not fit it: %s", exe, again)}
 	case settings["CGO_ENABLED"] != "1":
 		return &Unavailable{NoCC, fmt.Sprintf("%s was built without cgo, so it cannot load compiled cells: install a C compiler and %s", exe, again)}
 	}
