@@ -59,7 +59,7 @@ func TestBytes(t *testing.T) {
 		syscall.Write(1, []byte("a\xc3"))
 		time.Sleep(20 * time.Millisecond)
 		syscall.Write(1, []byte("\xa9 \xff \xe2\x82"))`}.program(t))
-	if got, want := r.text("stdout"), "aé \uFFFD \uFFFD"; got != want {
+	if got, want := r.text("stdout"), "aé \uFFFD \uFFFD\uFFFD"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

@@ -224,3 +224,36 @@ func BenchmarkStart(b *testing.B) {
 		}
 	}
 }
+
+// Scripts stop like compiled cells, and the interpreter is as good as before.
+func TestScriptEnds(t *testing.T) {
+	p := start(t)
+	for _, body := range []string{"for { rt.Check() }", "rt.Sleep(1 << 60)"} {
+		ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
+		out := p.Run(ctx, script(1, []string{rtPath}, nil, body), &recorder{})
+		cancel()
+		if out.Panic == nil || out.Panic.Kind != "interrupt" || out.Panic.Left {
+			t.Errorf("%s: %+v %+v", body, out, out.Panic)
+		}
+	}
+	if out, _ := run(t, p, script(2, []string{rtPath}, nil, "rt.Exit(5)")); out.Exit == nil || *out.Exit != 5 {
+		t.Errorf("%+v %+v", out, out.Panic)
+	}
+	if r := mustRun(t, p, script(3, []string{rtPath}, nil, `rt.Println("well")`)); r.text("stdout") != "well\n" {
+		t.Error(r.got())
+	}
+}
+
+// A child that is killed says so, whether a program runs or not.
+func TestKilled(t *testing.T) {
+	p := start(t)
+	time.AfterFunc(100*time.Millisecond, func() { _ = unix.Kill(p.Pid(), unix.SIGKILL) })
+	out, _ := run(t, p, script(1, []string{rtPath}, nil, "for { rt.Check() }"))
+	if !strings.Contains(out.Died, "signal: killed") {
+		t.Errorf("%+v", out)
+	}
+	p.Interrupt() // harmless
+	if out, _ := run(t, p, script(2, nil, nil, "")); !strings.Contains(out.Died, "signal: killed") {
+		t.Errorf("%+v", out)
+	}
+}

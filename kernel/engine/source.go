@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"strings"
 	"sync"
 	"syscall"
 	"unicode/utf8"
@@ -115,9 +114,17 @@ func (s *source) take(n int, all bool) {
 		whole -= unfinished(s.buf[:n])
 	}
 	if whole > 0 {
-		s.emit(strings.ToValidUTF8(string(s.buf[:whole]), "\uFFFD"))
+		s.emit(validText(s.buf[:whole]))
 	}
 	s.kept = copy(s.buf, s.buf[whole:n])
+}
+
+// validText is b with every byte that is in no rune marked as such.
+func validText(b []byte) string {
+	if utf8.Valid(b) {
+		return string(b)
+	}
+	return string([]rune(string(b)))
 }
 
 // unfinished counts the bytes at the end of b that begin a rune.
