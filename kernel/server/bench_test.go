@@ -22,3 +22,16 @@ func BenchmarkExecute(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkLines is a cell that prints 100,000 lines of 100 bytes to a client that
+// reads as fast as it can.
+func BenchmarkLines(b *testing.B) {
+	k := start(b, nil)
+	cl := dial(b, k.info)
+	b.SetBytes(100_000 * 106) // "99999", the padding, and the newline
+	for b.Loop() {
+		req := cl.execute("lines 100000 100")
+		cl.outputs(req)
+		cl.reply(transport.Shell, req)
+	}
+}

@@ -34,6 +34,9 @@ func (k *kernel) comm(ctx context.Context, r *request) (any, error) {
 	defer o.end()
 	s, err := k.session.get(o.ctx, ctx)
 	if err != nil {
+		if r.msg.Header.MsgType == "comm_open" {
+			o.Comm(session.Comm{Kind: "close", ID: content.ID}) // nobody is there to take it
+		}
 		return nil, k.noComm(err)
 	}
 	s.HandleComm(o.ctx, session.Comm{

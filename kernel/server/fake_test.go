@@ -17,7 +17,7 @@ import (
 //
 //	print TEXT, eprint TEXT      a line on stdout or stderr
 //	pieces A B ...               Go-quoted pieces of stdout, unjoined
-//	lines N                      N numbered lines
+//	lines N WIDTH                N numbered lines, padded with WIDTH dots
 //	result TEXT, html TEXT       a result; HTML only
 //	display ID TEXT, update ID TEXT, clear WAIT
 //	nan                          a bundle that JSON cannot hold
@@ -93,9 +93,11 @@ func (f *fake) command(ctx context.Context, stop chan struct{}, verb, arg string
 			ev.Stream("stdout", s)
 		}
 	case "lines":
-		n, _ := strconv.Atoi(arg)
+		n, _ := strconv.Atoi(first)
+		width, _ := strconv.Atoi(rest)
+		pad := strings.Repeat(".", width)
 		for i := range n {
-			ev.Stream("stdout", strconv.Itoa(i)+"\n")
+			ev.Stream("stdout", strconv.Itoa(i)+pad+"\n")
 		}
 	case "result":
 		ev.Publish(display.Message{Kind: display.Result, Bundle: text(arg)})
