@@ -376,19 +376,27 @@ func childTime(b *testing.B) time.Duration {
 
 func BenchmarkBuild(b *testing.B) {
 	tc, _ := toolchain(b)
-	dir := b.TempDir()
-	var compile, link time.Duration
-	before := childTime(b)
-	for i := 0; b.Loop(); i++ {
-		r, err := tc.Build(b.Context(), unit(fmt.Sprintf("wb/s1/c%d", i), first, dir, nil))
-		if err != nil {
-			b.Fatal(err)
-		}
-		compile, link = compile+r.Compile, link+r.Link
+	for _, imports := range []string{"fmt", "encoding/json", "net/http"} {
+		b.Run(imports, func(b *testing.B) {
+			u := unit("", first, b.TempDir(), nil)
+			u.Files["more.go"] = fmt.Appendf(nil, "package main\n\nimport p %q\n\ntype More struct{}\n\nfunc (More) Use() { _ = p.%s }\n",
+				imports, map[string]string{"fmt": "Sprint", "encoding/json": "Marshal", "net/http": "ListenAndServe"}[imports])
+			u.Imports = append(u.Imports, imports)
+			var compile, link time.Duration
+			before := childTime(b)
+			for i := 0; b.Loop(); i++ {
+				u.Path = fmt.Sprintf("wb/s1/c%d", i)
+				r, err := tc.Build(b.Context(), u)
+				if err != nil {
+					b.Fatal(err)
+				}
+				compile, link = compile+r.Compile, link+r.Link
+			}
+			b.ReportMetric(float64((childTime(b)-before).Milliseconds())/float64(b.N), "cpu-ms")
+			b.ReportMetric(float64(compile.Milliseconds())/float64(b.N), "compile-ms")
+			b.ReportMetric(float64(link.Milliseconds())/float64(b.N), "link-ms")
+		})
 	}
-	b.ReportMetric(float64((childTime(b)-before).Milliseconds())/float64(b.N), "cpu-ms")
-	b.ReportMetric(float64(compile.Milliseconds())/float64(b.N), "compile-ms")
-	b.ReportMetric(float64(link.Milliseconds())/float64(b.N), "link-ms")
 }
 
 func BenchmarkFindAndImportFmt(b *testing.B) {

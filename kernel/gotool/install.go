@@ -48,6 +48,7 @@ func Install(ctx context.Context, sourceDir, exe string, progress Progress) erro
 	if err != nil {
 		return err
 	}
+	t.list.forget()
 	if err := t.Warm(ctx, progress); err != nil {
 		return err
 	}

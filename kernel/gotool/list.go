@@ -159,15 +159,26 @@ func (l *listing) lookup(paths []string) (packages map[string]compiled, missing 
 	return l.packages, missing
 }
 
+// add remembers what is new. What is known stays while it exists: it is what
+// the program was built with, and the source may have been edited since.
 func (l *listing) add(found []compiled) (map[string]compiled, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.load()
 	l.packages = maps.Clone(l.packages)
 	for _, p := range found {
-		l.packages[p.Path] = p
+		if _, err := os.Stat(l.packages[p.Path].Archive); err != nil {
+			l.packages[p.Path] = p
+		}
 	}
 	return l.packages, l.save()
+}
+
+// forget starts anew, whatever the memo says.
+func (l *listing) forget() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.loaded, l.packages = true, map[string]compiled{}
 }
 
 // load reads the memo once. A damaged or missing memo only costs a listing.
