@@ -9,6 +9,7 @@ import time
 import nbformat
 import pexpect
 import pytest
+from jupyter_client.blocking import BlockingKernelClient
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 from nbconvert import HTMLExporter
@@ -101,7 +102,9 @@ def test_jupyter_console():
         console.sendline('fmt.Println("hello", "console")')
         console.expect("hello console")
         console.expect(r"In \[3\]:")
-        console.sendline("exit")
+        console.sendeof()
+        console.expect("exit")
+        console.sendline("y")
         console.expect(pexpect.EOF)
     finally:
         console.close(force=True)
@@ -110,7 +113,9 @@ def test_jupyter_console():
 def test_two_clients_at_once(kernel):
     """Each client gets its own replies; both see everything that is published."""
     manager, first = kernel
-    second = manager.client()
+    # Not manager.client(): that would share the first one's session and identity.
+    second = BlockingKernelClient(connection_file=manager.connection_file)
+    second.load_connection_file()
     second.start_channels()
     second.wait_for_ready(timeout=TIMEOUT)
     try:

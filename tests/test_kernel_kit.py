@@ -21,7 +21,7 @@ class WarpbookKernelTests(jupyter_kernel_test.KernelTests):
     complete_code_samples = ["x := 1", "func f() int {\n\treturn 1\n}", "1 + 2", "import \"fmt\"", "%who", ""]
     incomplete_code_samples = ["func f() {", "for i := range 3 {", "x := []int{1,", "s := `a\nb", "1 +"]
     invalid_code_samples = ["func )", "x := := 3", "}"]
-    code_page_something = "%help"
+    code_page_something = "strings.Split?"
     code_generate_error = 'panic("on purpose")'
     code_execute_result = [
         {"code": "6 * 7", "result": "42"},
