@@ -178,3 +178,9 @@ func TestRegisterTwice(t *testing.T) {
 	}()
 	workshops.Register(double())
 }
+
+func TestHint(t *testing.T) {
+	if got := workshops.Hint("no_such"); !strings.Contains(string(got), `no workshop "no_such"`) {
+		t.Errorf("hint = %q", got)
+	}
+}

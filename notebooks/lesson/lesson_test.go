@@ -162,3 +162,24 @@ func TestWriteAndStale(t *testing.T) {
 		t.Errorf("stale = %v, %v", stale, err)
 	}
 }
+
+// Any text is a lesson or an error that names a line; a lesson's notebooks are
+// valid and can be written.
+func FuzzBuild(f *testing.F) {
+	f.Add(small)
+	f.Add("```go #a\nfunc f() {\n}\nx\n```\n~~~\n# x\n~~~")
+	f.Fuzz(func(t *testing.T, src string) {
+		starter, solution, err := lesson.Build([]byte(src))
+		if err != nil {
+			return
+		}
+		for _, nb := range []*nbformat.Notebook{starter, solution} {
+			if err := nb.Validate(); err != nil {
+				t.Errorf("not valid: %v", err)
+			}
+			if _, err := nb.Bytes(); err != nil {
+				t.Errorf("not written: %v", err)
+			}
+		}
+	})
+}

@@ -154,3 +154,9 @@ func TestCorrectButDifferent(t *testing.T) {
 		})
 	}
 }
+
+func TestHint(t *testing.T) {
+	if hint := workshops.Hint(online.ID); hint.MIMEBundle()["text/markdown"] != online.Workshop().Hint {
+		t.Errorf("hint = %q", hint)
+	}
+}

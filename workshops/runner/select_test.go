@@ -80,7 +80,7 @@ func TestHintLoadsNothing(t *testing.T) {
 	w.Available = func(string) error { t.Error("the device was asked for"); return nil }
 	w.Bind = func(map[string]any) (any, error) { t.Error("the exercise was bound"); return nil, nil }
 	r := run(t, runner.Options{Workshops: []workshops.Workshop{w}, Hint: true, Target: w.ID}, poison)
-	r.want(t, runner.OK, "Summarize: two loops.")
+	r.want(t, runner.OK, "Two loops.")
 	r.lacks(t, "syntax error")
 }
 
