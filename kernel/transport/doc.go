@@ -28,6 +28,8 @@
 // What bounds memory: MaxFrame for one incoming message, four times that for all
 // large incoming messages of a process together, QueueLimit for what waits for
 // one peer, and fixed numbers of peers and handshakes for each socket.
+// When a socket is full, the oldest unfinished handshake or the newest peer that
+// has said nothing gives way.
 //
 // When a subscriber is over QueueLimit, Publish waits as long as that
 // subscriber reads: a slow client slows the cell down but gets every line. A

@@ -8,6 +8,7 @@ import (
 	"net"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"golang.org/x/sync/semaphore"
@@ -72,8 +73,8 @@ func (p *peer) command(name string, body []byte) error {
 // close ends the peer, once; err says why, nil when we chose to.
 func (p *peer) close(err error) {
 	p.once.Do(func() {
-		if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, net.ErrClosed) {
-			p.log.Warn("connection closed", "peer", p.conn.RemoteAddr().String(), "reason", err.Error())
+		if err != nil {
+			p.log.Log(context.Background(), level(err), "connection closed", "peer", p.conn.RemoteAddr().String(), "reason", err.Error())
 		}
 		p.conn.Close()
 		p.out.close()
@@ -82,6 +83,17 @@ func (p *peer) close(err error) {
 			p.gone(p)
 		}
 	})
+}
+
+// level tells the ends that every front end comes to from those that someone
+// should know of.
+func level(err error) slog.Level {
+	for _, usual := range []error{io.EOF, net.ErrClosed, syscall.EPIPE, syscall.ECONNRESET} {
+		if errors.Is(err, usual) {
+			return slog.LevelDebug
+		}
+	}
+	return slog.LevelWarn
 }
 
 // lingering is how long a peer may take to notice our end of the stream.
