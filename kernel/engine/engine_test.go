@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -323,5 +324,42 @@ func TestStartErrors(t *testing.T) {
 	defer cancel()
 	if _, err := engine.Start(ctx, engine.Options{Command: []string{"sleep", "60"}}); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("got %v", err)
+	}
+}
+
+// BenchmarkInterrupt interrupts endless programs: how long until Run returns.
+func BenchmarkInterrupt(b *testing.B) {
+	for name, body := range map[string]string{
+		"loop":     `for { rt.Check() }`,
+		"busy":     `for range 8 { go func() { defer rt.Guard(); for { rt.Check() } }() }; for { rt.Check() }`,
+		"sleep":    `rt.Sleep(time.Hour)`,
+		"printing": `for { rt.Check(); rt.Println("again") }`,
+		"stdin":    `var s string; fmt.Scan(&s)`,
+	} {
+		b.Run(name, func(b *testing.B) {
+			p := start(b)
+			prog := cell{count: 1, body: body}.program(b)
+			var took []time.Duration
+			for b.Loop() {
+				asked := make(chan struct{})
+				r := &recorder{input: func(ctx context.Context) (string, error) { close(asked); <-ctx.Done(); return "", ctx.Err() }}
+				var began time.Time
+				go func() {
+					if name == "stdin" {
+						<-asked
+					}
+					time.Sleep(20 * time.Millisecond)
+					began = time.Now()
+					p.Interrupt()
+				}()
+				if out := p.Run(context.Background(), prog, r); out.Panic == nil || out.Panic.Kind != "interrupt" {
+					b.Fatalf("%+v", out)
+				}
+				took = append(took, time.Since(began))
+			}
+			slices.Sort(took)
+			b.ReportMetric(float64(took[len(took)/2].Microseconds()), "p50-µs")
+			b.ReportMetric(float64(took[len(took)*99/100].Microseconds()), "p99-µs")
+		})
 	}
 }

@@ -1,9 +1,9 @@
 package engine
 
 import (
-	"bytes"
 	"fmt"
 	"os"
+	"regexp"
 	"runtime"
 	"sync"
 
@@ -82,10 +82,13 @@ func (s *stdin) ended() bool {
 	return s.cut
 }
 
+// readOfStdin is a goroutine's call of read(0, ...), in the two spellings of
+// package syscall.
+var readOfStdin = regexp.MustCompile(`syscall\.[sS]yscall\(0x[0-9a-f]+\??, 0x0,.*\n.*\nsyscall\.read\(`)
+
 // goroutineReadsStdin looks for a goroutine in a read of file 0, on systems
 // that do not tell what a thread waits for.
 func goroutineReadsStdin() bool {
 	buf := make([]byte, 1<<20)
-	buf = buf[:runtime.Stack(buf, true)]
-	return bytes.Contains(buf, []byte("syscall.read(0x0,")) || bytes.Contains(buf, []byte("syscall.read(0x0?,"))
+	return readOfStdin.Match(buf[:runtime.Stack(buf, true)])
 }

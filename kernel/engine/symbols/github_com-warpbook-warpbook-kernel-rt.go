@@ -14,6 +14,7 @@ func init() {
 	Symbols["github.com/warpbook/warpbook/kernel/rt/rt"] = map[string]reflect.Value{
 		// function, constant and variable definitions
 		"AfterWait":     reflect.ValueOf(rt.AfterWait),
+		"Answer":        reflect.ValueOf(rt.Answer),
 		"Check":         reflect.ValueOf(rt.Check),
 		"Current":       reflect.ValueOf(rt.Current),
 		"Define":        reflect.ValueOf(rt.Define),
@@ -27,6 +28,7 @@ func init() {
 		"Goexit":        reflect.ValueOf(rt.Goexit),
 		"Guard":         reflect.ValueOf(rt.Guard),
 		"Halt":          reflect.ValueOf(rt.Halt),
+		"Interrupted":   reflect.ValueOf(constant.MakeFromLiteral("\"interrupt\"", token.STRING, 0)),
 		"Log":           reflect.ValueOf(rt.Log),
 		"Lookup":        reflect.ValueOf(rt.Lookup),
 		"MutexLock":     reflect.ValueOf(rt.MutexLock),
@@ -37,9 +39,11 @@ func init() {
 		"Println":       reflect.ValueOf(rt.Println),
 		"RWMutexLock":   reflect.ValueOf(rt.RWMutexLock),
 		"RWMutexRLock":  reflect.ValueOf(rt.RWMutexRLock),
+		"Recursions":    reflect.ValueOf(rt.Recursions),
 		"Register":      reflect.ValueOf(rt.Register),
 		"Running":       reflect.ValueOf(rt.Running),
 		"Serve":         reflect.ValueOf(rt.Serve),
+		"Share":         reflect.ValueOf(rt.Share),
 		"Show":          reflect.ValueOf(rt.Show),
 		"Sleep":         reflect.ValueOf(rt.Sleep),
 		"Slot":          reflect.ValueOf(rt.Slot),
@@ -47,6 +51,7 @@ func init() {
 		"Stderr":        reflect.ValueOf(rt.Stderr),
 		"Stdout":        reflect.ValueOf(rt.Stdout),
 		"Suspect":       reflect.ValueOf(rt.Suspect),
+		"Timeit":        reflect.ValueOf(rt.Timeit),
 		"WaitGroupGo":   reflect.ValueOf(rt.WaitGroupGo),
 		"WaitGroupWait": reflect.ValueOf(rt.WaitGroupWait),
 
@@ -57,6 +62,7 @@ func init() {
 		"Host":      reflect.ValueOf((*rt.Host)(nil)),
 		"Package":   reflect.ValueOf((*rt.Package)(nil)),
 		"Recursion": reflect.ValueOf((*rt.Recursion)(nil)),
+		"StopWord":  reflect.ValueOf((*rt.StopWord)(nil)),
 
 		// interface wrapper definitions
 		"_Host": reflect.ValueOf((*_github_com_warpbook_warpbook_kernel_rt_Host)(nil)),
