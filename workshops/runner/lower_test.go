@@ -2,7 +2,6 @@ package runner
 
 import (
 	"go/ast"
-	"go/importer"
 	"go/parser"
 	"go/token"
 	"go/types"
@@ -13,7 +12,7 @@ import (
 )
 
 func TestLowered(t *testing.T) {
-	j := &job{Options: Options{Importer: func(*token.FileSet) types.Importer { return importer.Default() }}}
+	j := &job{}
 	f, err := j.parse(workshops.File{Name: "a.go", Text: `package exercise // mine
 
 import "slices"

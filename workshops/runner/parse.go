@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"go/ast"
-	"go/importer"
 	"go/parser"
 	"go/scanner"
 	"go/token"
@@ -66,7 +65,7 @@ const maxErrors = 10
 // the interpreter's own, weaker checks must do.
 func (p *file) check(imports func(*token.FileSet) types.Importer) error {
 	if imports == nil {
-		imports = func(fset *token.FileSet) types.Importer { return importer.ForCompiler(fset, "gc", nil) }
+		imports = standard
 	}
 	im := &lenient{Importer: imports(p.fset)}
 	info := &types.Info{Types: map[ast.Expr]types.TypeAndValue{}, Uses: map[*ast.Ident]types.Object{}}

@@ -49,7 +49,7 @@ type Options struct {
 
 	Limit     time.Duration                       // for one check; 0 is workshops.DefaultLimit
 	Workshops []workshops.Workshop                // nil: those that are registered
-	Importer  func(*token.FileSet) types.Importer // types of the standard library; nil: from the go command
+	Importer  func(*token.FileSet) types.Importer // types of the standard library; nil: from the installed program, or the go command
 }
 
 // job is one run with its defaults filled in.

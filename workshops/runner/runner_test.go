@@ -18,8 +18,8 @@ import (
 	"github.com/warpbook/warpbook/workshops/runner"
 )
 
-// standard asks the go command for the standard library's types once.
-var standard = sync.OnceValue(importer.Default)
+// library asks the go command for the standard library's types once.
+var library = sync.OnceValue(importer.Default)
 
 // result is one run of the command, as its user sees it.
 type result struct {
@@ -43,7 +43,7 @@ func run(t *testing.T, o runner.Options, exercise string) result {
 		}
 	}
 	if o.Importer == nil {
-		o.Importer = func(*token.FileSet) types.Importer { return standard() }
+		o.Importer = func(*token.FileSet) types.Importer { return library() }
 	}
 	if o.Limit == 0 {
 		o.Limit = time.Minute // only what hangs on purpose has less
@@ -290,4 +290,19 @@ func TestFile(t *testing.T) {
 	}
 	run(t, runner.Options{File: path}, "").want(t, runner.OK, "The learner's work: "+path)
 	run(t, runner.Options{File: path + ".missing"}, "").want(t, runner.Failed, "no such file")
+}
+
+// The types come from the program's own archive or the go command, also where
+// the program does not know GOROOT. That is the default, so nothing is given.
+func TestDefaultImporter(t *testing.T) {
+	t.Setenv("GOROOT", "")
+	dir := t.TempDir()
+	path := filepath.Join(dir, "mine.go")
+	if err := os.WriteFile(path, []byte(solution(t)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	if code := runner.Run(context.Background(), runner.Options{File: path, Dir: dir, Limit: time.Minute}, &out, &out); code != runner.OK {
+		t.Errorf("exit code %d\n%s", code, out.String())
+	}
 }
