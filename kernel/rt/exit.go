@@ -41,3 +41,21 @@ func Fatalln(v ...any) {
 	_ = log.Output(2, fmt.Sprintln(v...))
 	Exit(1)
 }
+
+// LoggerFatal is l.Fatal for a cell.
+func LoggerFatal(l *log.Logger, v ...any) {
+	_ = l.Output(2, fmt.Sprint(v...)) // as in l.Fatal
+	Exit(1)
+}
+
+// LoggerFatalf is l.Fatalf for a cell.
+func LoggerFatalf(l *log.Logger, format string, v ...any) {
+	_ = l.Output(2, fmt.Sprintf(format, v...))
+	Exit(1)
+}
+
+// LoggerFatalln is l.Fatalln for a cell.
+func LoggerFatalln(l *log.Logger, v ...any) {
+	_ = l.Output(2, fmt.Sprintln(v...))
+	Exit(1)
+}

@@ -1,11 +1,14 @@
 package rt
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	stdlog "log"
 	"os"
 	"reflect"
 	"runtime"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -117,6 +120,12 @@ func TestInterrupt(t *testing.T) {
 		"Mutex":     func() { MutexLock(&locked) },
 		"RWMutex":   func() { RWMutexLock(&rw) },
 		"RLock":     func() { RWMutexRLock(&rw) },
+		"Cond": func() {
+			c := sync.NewCond(new(sync.Mutex))
+			c.L.Lock()
+			defer c.L.Unlock() // fatal when it is not locked
+			CondWait(c)
+		},
 	} {
 		end, d := run(t, f)
 		if want := (End{Stopped: "interrupt", Frames: end.Frames}); !reflect.DeepEqual(end, want) {
@@ -187,6 +196,41 @@ func TestCurrent(t *testing.T) {
 			t.Errorf("the cell's own goroutine belongs to %+v", c)
 		}
 	}, time.Second)
+}
+
+// Waits that end by themselves do what the originals do.
+func TestWaits(t *testing.T) {
+	var log bytes.Buffer
+	end, _ := run(t, func() {
+		c, ready := sync.NewCond(new(sync.Mutex)), false
+		go func() { c.L.Lock(); ready = true; c.L.Unlock(); c.Signal() }()
+		c.L.Lock()
+		for !ready {
+			CondWait(c)
+		}
+		c.L.Unlock()
+
+		var group sync.WaitGroup
+		var m sync.Mutex
+		sum := 0
+		for i := range 100 {
+			WaitGroupGo(&group, func() { MutexLock(&m); defer m.Unlock(); sum += i })
+		}
+		WaitGroupWait(&group)
+		if sum != 4950 {
+			panic(sum)
+		}
+
+		whose := make(chan *Cell)
+		AfterFunc(time.Millisecond, func() { whose <- labelled() })
+		if <-whose != Current() {
+			panic("the timer's function belongs to nobody")
+		}
+		LoggerFatalf(stdlog.New(&log, "prefix: ", stdlog.Lshortfile), "%d", 7)
+	})
+	if end.Exit == nil || *end.Exit != 1 || !strings.HasPrefix(log.String(), "prefix: rt_test.go:") || !strings.HasSuffix(log.String(), ": 7\n") {
+		t.Errorf("%+v, log %q", end, log.String())
+	}
 }
 
 func BenchmarkCheck(b *testing.B) {

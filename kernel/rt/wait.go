@@ -4,6 +4,7 @@ import (
 	"runtime"
 	"sync"
 	"time"
+	"unsafe"
 )
 
 // Sleep is time.Sleep that an interrupt ends.
@@ -91,4 +92,34 @@ func lock(try func() bool, lock, unlock func()) {
 	case <-done:
 		Halt()
 	}
+}
+
+// CondWait is c.Wait that an interrupt ends. It returns with c.L locked, and an
+// interrupted goroutine ends with it locked, because its deferred calls unlock it.
+func CondWait(c *sync.Cond) {
+	got, done := make(chan struct{}), Done()
+	go func() {
+		c.Wait()
+		select {
+		case got <- struct{}{}:
+		case <-done: // the waiter is gone
+			c.L.Unlock()
+		}
+	}()
+	select {
+	case <-got:
+	case <-done:
+		c.L.Lock()
+		Halt()
+	}
+}
+
+// AfterFunc is time.AfterFunc: f belongs to the calling cell and has a Guard.
+func AfterFunc(d time.Duration, f func()) *time.Timer {
+	c := current()
+	return time.AfterFunc(d, func() {
+		defer Guard()
+		setProfLabel(unsafe.Pointer(c))
+		f()
+	})
 }

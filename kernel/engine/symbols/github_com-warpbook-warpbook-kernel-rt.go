@@ -13,9 +13,11 @@ import (
 func init() {
 	Symbols["github.com/warpbook/warpbook/kernel/rt/rt"] = map[string]reflect.Value{
 		// function, constant and variable definitions
+		"AfterFunc":     reflect.ValueOf(rt.AfterFunc),
 		"AfterWait":     reflect.ValueOf(rt.AfterWait),
 		"Answer":        reflect.ValueOf(rt.Answer),
 		"Check":         reflect.ValueOf(rt.Check),
+		"CondWait":      reflect.ValueOf(rt.CondWait),
 		"Current":       reflect.ValueOf(rt.Current),
 		"Define":        reflect.ValueOf(rt.Define),
 		"Done":          reflect.ValueOf(rt.Done),
@@ -30,6 +32,9 @@ func init() {
 		"Halt":          reflect.ValueOf(rt.Halt),
 		"Interrupted":   reflect.ValueOf(constant.MakeFromLiteral("\"interrupt\"", token.STRING, 0)),
 		"Log":           reflect.ValueOf(rt.Log),
+		"LoggerFatal":   reflect.ValueOf(rt.LoggerFatal),
+		"LoggerFatalf":  reflect.ValueOf(rt.LoggerFatalf),
+		"LoggerFatalln": reflect.ValueOf(rt.LoggerFatalln),
 		"Lookup":        reflect.ValueOf(rt.Lookup),
 		"MutexLock":     reflect.ValueOf(rt.MutexLock),
 		"NewCell":       reflect.ValueOf(rt.NewCell),
