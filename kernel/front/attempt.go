@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -16,9 +17,14 @@ type attempt struct {
 	in      *input
 	broken  map[string]string // units that do not compile any more, by key
 	changed map[string]bool   // variables that get another type
+	// wrapCall says that the last expression, a call, may not be a statement: a
+	// builtin or a conversion.
+	wrapCall bool
 
-	pkg      *types.Package
-	latePkg  *types.Package // of the bodies that are checked late; nil when there are none
+	pkg      *types.Package        // of the declarations
+	bodyPkg  *types.Package        // of the statements: sees earlier variables with their new types
+	latePkg  *types.Package        // of postponed bodies: sees the variables that the statements define
+	moved    map[string]*types.Var // earlier variables whose type has a new version; nil: cannot move
 	info     *types.Info
 	errs     []types.Error
 	files    []*File // declarations, the cell's own first
@@ -58,12 +64,43 @@ func (a *attempt) run() {
 	for _, f := range a.files {
 		asts = append(asts, f.AST)
 	}
-	if a.body != nil {
-		asts = append(asts, a.body.AST)
-	}
 	a.check(a.pkg, asts)
+	a.move()
+	if a.body != nil {
+		a.bodyPkg = a.extend(a.pkg, a.moved)
+		a.check(a.bodyPkg, []*ast.File{a.body.AST})
+	}
 	a.findDefined()
 	a.checkLate()
+}
+
+// extend makes a package that sees what base sees, with some variables replaced.
+func (a *attempt) extend(base *types.Package, replaced map[string]*types.Var) *types.Package {
+	pkg := types.NewPackage("main", "main")
+	scope := pkg.Scope()
+	for _, v := range replaced {
+		if v != nil {
+			scope.Insert(v)
+		}
+	}
+	for _, name := range base.Scope().Names() {
+		if _, gone := replaced[name]; !gone {
+			scope.Insert(base.Scope().Lookup(name))
+		}
+	}
+	return pkg
+}
+
+// move finds the earlier variables whose types this cell gives a new version. A
+// variable that cannot take the new type (nil in moved) is not seen any more.
+func (a *attempt) move() {
+	a.moved = map[string]*types.Var{}
+	for sym, t := range a.migrate() {
+		a.moved[sym.Key] = nil
+		if t != nil {
+			a.moved[sym.Key] = types.NewVar(sym.Obj.Pos(), a.pkg, sym.Key, t)
+		}
+	}
 }
 
 // collect decides which units are checked: the cell's own and those affected.
@@ -199,7 +236,7 @@ func (a *attempt) wrapShow() {
 	if un, ok := x.(*ast.UnaryExpr); ok && un.Op == token.ARROW {
 		call = true
 	}
-	if !call {
+	if !call || a.wrapCall {
 		a.wrapped = true
 		st.X = &ast.CallExpr{Fun: &ast.Ident{Name: showName, NamePos: st.X.Pos()}, Lparen: st.X.Pos(), Args: []ast.Expr{st.X}, Rparen: st.X.End()}
 	}
@@ -234,7 +271,7 @@ func (a *attempt) seed() {
 		}
 		for name := range names {
 			sym := a.s.symbols[name]
-			if sym == nil || sym.Broken != "" || a.declared[name] || imports[name] != "" || a.broken[name] != "" || scope.Lookup(name) != nil {
+			if sym == nil || sym.Broken != "" || sym.Stale != "" || a.declared[name] || imports[name] != "" || a.broken[name] != "" || scope.Lookup(name) != nil {
 				continue
 			}
 			scope.Insert(sym.Obj)
@@ -266,7 +303,7 @@ func (a *attempt) importOf(name string, members []string) string {
 	if len(members) == 0 {
 		return ""
 	}
-	candidates := a.s.packages(name)
+	candidates := a.s.packages.ByName[name]
 	for _, p := range candidates {
 		pkg, err := a.s.importer.Import(p)
 		if err != nil {
@@ -307,11 +344,16 @@ func (a *attempt) check(pkg *types.Package, files []*ast.File) {
 }
 
 // postpone takes out the bodies of functions that mention what the statements
-// define.
+// define, or variables whose types get a new version.
 func (a *attempt) postpone() {
 	fresh := map[string]bool{}
 	for _, id := range topDefinitions(a.bodyList()) {
 		fresh[id.Name] = true
+	}
+	for key, sym := range a.s.symbols {
+		if sym.Kind == Var && typeMentions(sym.Obj.Type(), a.declared) {
+			fresh[key] = true
+		}
 	}
 	if len(fresh) == 0 {
 		return
@@ -414,17 +456,12 @@ func (a *attempt) checkLate() {
 		}
 		return
 	}
-	a.latePkg = types.NewPackage("main", "main")
-	scope := a.latePkg.Scope()
+	replaced := maps.Clone(a.moved)
 	for _, d := range a.defined {
-		d.Obj = types.NewVar(d.Obj.Pos(), a.latePkg, d.Obj.Name(), d.Obj.Type())
-		scope.Insert(d.Obj)
+		v := types.NewVar(d.Obj.Pos(), a.pkg, d.Obj.Name(), d.Obj.Type())
+		d.Obj, replaced[d.Key] = v, v
 	}
-	for _, name := range a.pkg.Scope().Names() {
-		if scope.Lookup(name) == nil {
-			scope.Insert(a.pkg.Scope().Lookup(name))
-		}
-	}
+	a.latePkg = a.extend(a.pkg, replaced)
 	byFile := map[*token.File]*ast.File{}
 	var files []*ast.File
 	for i, l := range a.late {
@@ -482,6 +519,13 @@ func named(list []*ast.Field) []*ast.Field {
 		out = append(out, f)
 	}
 	return out
+}
+
+// needsWrap says that Go calls the last expression unused.
+func (a *attempt) needsWrap() bool {
+	return a.show != nil && !a.wrapped && slices.ContainsFunc(a.errs, func(e types.Error) bool {
+		return strings.HasSuffix(e.Msg, " is not used") && e.Pos >= a.show.Pos() && e.Pos < a.show.End()
+	})
 }
 
 // brokenUnits takes the errors that are in earlier cells' units out of the

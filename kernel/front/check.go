@@ -27,9 +27,14 @@ func (s *Session) Check(count int, code string) (*Cell, []Diagnostic) {
 	broken := map[string]string{}
 	var warnings []Diagnostic
 	changed := map[string]bool{}
+	wrapCall := false
 	for range 20 { // each round excludes a unit or adds a changed variable
-		a := &attempt{s: s, in: in, broken: broken, changed: changed}
+		a := &attempt{s: s, in: in, broken: broken, changed: changed, wrapCall: wrapCall}
 		a.run()
+		if a.needsWrap() {
+			wrapCall = true
+			continue
+		}
 		if d := a.brokenUnits(); len(d) > 0 {
 			warnings = append(warnings, slices.DeleteFunc(d, func(d Diagnostic) bool { return d.known })...)
 			continue
@@ -76,9 +81,9 @@ func (s *Session) read(count int, code string) (*input, []Diagnostic) {
 	var diags []Diagnostic
 	in.imports, in.blanks, diags = s.parseImports(src, in.chunks)
 	decls, err := s.parseDecls(src, blank(src.Text, in.chunks, func(_ int, c Chunk) bool { return in.isDecl(c) }))
-	diags = append(diags, syntaxDiagnostics(err)...)
+	diags = append(diags, syntaxDiagnostics(src, err)...)
 	_, err = s.parseBody(src, in.bodyText())
-	diags = append(diags, syntaxDiagnostics(err)...)
+	diags = append(diags, syntaxDiagnostics(src, err)...)
 	if len(diags) > 0 {
 		return nil, diags
 	}
@@ -242,6 +247,14 @@ func (s *Session) explain(a *attempt, ds []Diagnostic) []Diagnostic {
 			ds[i].Msg = sym.Broken
 			continue
 		}
+		if sym := s.symbols[name]; sym != nil && sym.Stale != "" {
+			ds[i].Msg = sym.Stale
+			continue
+		}
+		if v, ok := a.moved[name]; ok && v == nil {
+			ds[i].Msg = staleReason(a.in.src.Count, name)
+			continue
+		}
 		if why := a.broken[name]; why != "" {
 			ds[i].Msg = why
 			continue
@@ -277,6 +290,9 @@ func (s *Session) nearest(name string, a *attempt) string {
 		consider(n)
 	}
 	for _, n := range slices.Sorted(maps.Keys(s.imports)) {
+		consider(n)
+	}
+	for _, n := range s.packages.Names {
 		consider(n)
 	}
 	return best

@@ -15,13 +15,15 @@ func (s *Session) Commit(c *Cell, happened func(slot int) bool) {
 	for _, u := range c.Units {
 		s.commitUnit(c, u)
 	}
-	for sym, t := range c.migrated {
-		if t == nil {
-			sym.Stale = s.staleReason(c, sym)
-			continue
+	for key, v := range c.migrated {
+		sym := s.symbols[key]
+		switch {
+		case sym == nil || sym.Kind != Var:
+		case v == nil:
+			sym.Stale = staleReason(c.Count, key)
+		default:
+			sym.Obj = v
 		}
-		moved := types.NewVar(sym.Obj.Pos(), c.Pkg, sym.Obj.Name(), t)
-		sym.Obj = moved
 	}
 	for _, v := range c.Defined {
 		if happened(v.Slot) {
@@ -99,6 +101,6 @@ func (c *Cell) object(u *Unit, key string) types.Object {
 	return nil
 }
 
-func (s *Session) staleReason(c *Cell, sym *Symbol) string {
-	return sym.Key + " still has the type that it had before cell [" + itoa(c.Count) + "] declared the type again: assign it anew with " + sym.Key + " := ..."
+func staleReason(count int, name string) string {
+	return name + " still has the type that it had before cell [" + itoa(count) + "] declared the type again: give it a new value with " + name + " := ..."
 }

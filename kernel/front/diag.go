@@ -44,7 +44,9 @@ func diagnostic(fset *token.FileSet, pos token.Pos, msg string) Diagnostic {
 	return Diagnostic{Cell: p.Filename, Line: p.Line, Col: p.Column, Msg: msg}
 }
 
-func syntaxDiagnostics(err error) []Diagnostic {
+// syntaxDiagnostics reads the parser's errors. One behind the cell's last line
+// is about the brace that we put there: the cell ends too early.
+func syntaxDiagnostics(src *Source, err error) []Diagnostic {
 	var list scanner.ErrorList
 	switch e := err.(type) {
 	case nil:
@@ -56,7 +58,14 @@ func syntaxDiagnostics(err error) []Diagnostic {
 	}
 	list.RemoveMultiples()
 	var out []Diagnostic
+	lines := strings.Split(strings.TrimRight(string(src.Text), " \t\n"), "\n")
 	for _, e := range list {
+		if e.Pos.Line > len(lines) {
+			e.Pos.Line, e.Pos.Column = len(lines), len(lines[len(lines)-1])+1
+			for _, found := range []string{"'}'", "'EOF'", "EOF", "newline"} {
+				e.Msg = strings.Replace(e.Msg, "found "+found, "found the end of the cell", 1)
+			}
+		}
 		out = append(out, Diagnostic{Cell: e.Pos.Filename, Line: e.Pos.Line, Col: e.Pos.Column, Msg: e.Msg})
 	}
 	return out

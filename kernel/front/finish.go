@@ -10,9 +10,9 @@ import (
 func (a *attempt) finish() *Cell {
 	s, in := a.s, a.in
 	c := &Cell{
-		Count: in.src.Count, Package: s.prefix + itoa(s.cells), Pkg: a.pkg, late: a.latePkg, Fset: s.fset, Info: a.info,
+		Count: in.src.Count, Package: s.prefix + itoa(s.cells), Pkg: a.pkg, pkgs: []*types.Package{a.pkg, a.bodyPkg, a.latePkg}, Fset: s.fset, Info: a.info,
 		Decls: a.files, Body: a.body, Defined: a.defined, HasMain: in.hasMain, Blank: in.blanks,
-		Unused: map[*ast.Ident]bool{}, session: s, imports: in.imports, broken: a.broken,
+		Unused: map[*ast.Ident]bool{}, session: s, imports: in.imports, broken: a.broken, migrated: a.moved,
 		vars: map[types.Object]*Symbol{}, local: map[types.Object]bool{},
 	}
 	c.Units = append(append(c.Units, in.units...), a.affected...)
@@ -27,7 +27,6 @@ func (a *attempt) finish() *Cell {
 		c.Inits = a.info.InitOrder
 	}
 	a.decideShow(c)
-	c.migrated = a.migrate()
 	return c
 }
 
@@ -48,6 +47,9 @@ func (a *attempt) allot(c *Cell) {
 	for _, sym := range a.s.symbols {
 		if sym.Kind == Var {
 			c.vars[sym.Obj] = sym
+			if v := a.moved[sym.Key]; v != nil {
+				c.vars[v] = sym
+			}
 		}
 	}
 	for _, id := range topDefinitions(a.bodyList()) {
@@ -68,6 +70,14 @@ func (a *attempt) depend(c *Cell) {
 	}
 	for _, name := range a.pkg.Scope().Names() {
 		key[a.pkg.Scope().Lookup(name)] = name
+	}
+	for _, d := range c.Defined {
+		key[d.Obj] = d.Key
+	}
+	for name, v := range a.moved {
+		if v != nil {
+			key[v] = name
+		}
 	}
 	for _, f := range a.files {
 		for _, d := range f.AST.Decls {
@@ -130,7 +140,7 @@ func (a *attempt) dependNode(c *Cell, f *File, n ast.Node, key map[types.Object]
 }
 
 // decideShow says whether the last expression is shown: not when it has no
-// value, and not the count and error of fmt.Print and its like.
+// value, and not the count and error of fmt.Print, fmt.Scan and their like.
 func (a *attempt) decideShow(c *Cell) {
 	if a.show == nil {
 		return
@@ -167,7 +177,7 @@ func (a *attempt) isPrint(call *ast.CallExpr) bool {
 		return false
 	}
 	switch fn.Name() {
-	case "Print", "Println", "Printf", "Fprint", "Fprintln", "Fprintf":
+	case "Print", "Println", "Printf", "Fprint", "Fprintln", "Fprintf", "Scan", "Scanln", "Scanf", "Fscan", "Fscanln", "Fscanf":
 		return true
 	}
 	return false

@@ -49,7 +49,7 @@ func (s *Session) parseImports(src *Source, chunks []Chunk) (named map[string]st
 	text := blank(src.Text, chunks, func(_ int, c Chunk) bool { return c.Kind == Import })
 	f, err := s.parseDecls(src, text)
 	if err != nil {
-		return nil, nil, syntaxDiagnostics(err)
+		return nil, nil, syntaxDiagnostics(src, err)
 	}
 	named = map[string]string{}
 	for _, spec := range f.AST.Imports {

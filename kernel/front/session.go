@@ -25,8 +25,11 @@ import (
 	"sync"
 )
 
-// Packages says which importable packages have a name, best first.
-type Packages func(name string) []string
+// Packages are what cells may import without saying so.
+type Packages struct {
+	Names  []string
+	ByName map[string][]string // name to paths, best first
+}
 
 // Session is everything declared so far. Its methods may be called from
 // several goroutines.
@@ -158,7 +161,7 @@ func (s *Session) Imports() map[string]string {
 func (s *Session) Import(path string) (*types.Package, error) { return s.importer.Import(path) }
 
 // PathsOf says which packages have a name, best first.
-func (s *Session) PathsOf(name string) []string { return s.packages(name) }
+func (s *Session) PathsOf(name string) []string { return s.packages.ByName[name] }
 
 // Unset removes a variable: its definition did not happen, or %reset.
 func (s *Session) Unset(name string) {
@@ -189,10 +192,10 @@ type Cell struct {
 	Warnings []Diagnostic         // earlier declarations that no longer compile
 
 	session  *Session
-	late     *types.Package
+	pkgs     []*types.Package // those that its code was checked in
 	imports  map[string]string
 	broken   map[string]string
-	migrated map[*Symbol]types.Type
+	migrated map[string]*types.Var    // earlier variables that move to the new version of their type; nil: they cannot
 	vars     map[types.Object]*Symbol // variables as this cell's code sees them
 	local    map[types.Object]bool    // variables that are locals of Body
 }
@@ -211,6 +214,14 @@ func (c *Cell) Variable(obj types.Object) (sym *Symbol, local bool) {
 	return c.vars[obj], c.local[obj]
 }
 
+// TypeOf is the type of a session variable in the code that c compiles.
+func (c *Cell) TypeOf(sym *Symbol) types.Type {
+	if v := c.migrated[sym.Key]; v != nil && c.vars[v] == sym {
+		return v.Type()
+	}
+	return sym.Obj.Type()
+}
+
 // Home returns the package that holds obj's code: this cell's or an earlier
 // one's; "" for what is not of the session.
 func (c *Cell) Home(obj types.Object) string {
@@ -222,7 +233,7 @@ func (c *Cell) Home(obj types.Object) string {
 
 // Owns says whether obj was declared in the code that c compiles.
 func (c *Cell) Owns(obj types.Object) bool {
-	return obj.Pkg() == c.Pkg || c.late != nil && obj.Pkg() == c.late
+	return obj.Pkg() != nil && slices.Contains(c.pkgs, obj.Pkg())
 }
 
 // HasType says whether the declaration of a variable with this initializer

@@ -26,6 +26,28 @@ type Chunk struct {
 	Semicolon  bool // ends in an explicit semicolon
 }
 
+// A header is the part of a for, if or switch statement before its block, where
+// semicolons end nothing. It sees the tokens outside all brackets.
+type header struct {
+	open   bool
+	braces int // opening braces to come that belong to types and literals
+}
+
+func (h *header) see(t token.Token) {
+	switch t {
+	case token.FOR, token.IF, token.SWITCH:
+		h.open, h.braces = true, 0
+	case token.STRUCT, token.INTERFACE, token.FUNC:
+		h.braces++
+	case token.LBRACE:
+		if h.braces > 0 {
+			h.braces--
+		} else {
+			h.open = false
+		}
+	}
+}
+
 type tok struct {
 	tok token.Token
 	off int
@@ -40,6 +62,7 @@ func Split(src []byte) []Chunk {
 	toks := scan(src)
 	var chunks []Chunk
 	depth, first := 0, -1
+	var head header
 	for i, t := range toks {
 		if first < 0 {
 			if t.tok == token.SEMICOLON {
@@ -47,15 +70,19 @@ func Split(src []byte) []Chunk {
 			}
 			first = i
 		}
+		if depth == 0 {
+			head.see(t.tok)
+		}
 		switch t.tok {
 		case token.LPAREN, token.LBRACK, token.LBRACE:
 			depth++
 		case token.RPAREN, token.RBRACK, token.RBRACE:
 			depth = max(depth-1, 0)
 		case token.SEMICOLON:
-			if depth > 0 {
+			if depth > 0 || head.open && t.lit == ";" {
 				continue
 			}
+			head = header{}
 			explicit := t.lit == ";"
 			end := t.off
 			if explicit {

@@ -45,6 +45,7 @@ func (t *Toolchain) Build(ctx context.Context, u Unit) (Result, error) {
 	r.Archive, r.Plugin = stem+".a", stem+".so"
 	start := time.Now()
 	defer os.Remove(stem + ".cfg")
+	defer os.RemoveAll(stem + ".src")
 	if err := t.compile(ctx, u, packages, stem); err != nil {
 		return r, err
 	}

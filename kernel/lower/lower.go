@@ -318,7 +318,7 @@ func (p *pkg) glue() {
 	}
 	b.WriteString("type WbX struct{}\nfunc main() {}\n")
 	for _, sym := range sortedSymbols(p.slots) {
-		t := p.typeString(sym.Obj.Type())
+		t := p.typeString(p.c.TypeOf(sym))
 		fmt.Fprintf(&b, "var wb_s%d = (**%s)(%s(%s.Slot(%d)))\n", sym.Slot, t, p.unsafePtr(), p.rt(), sym.Slot)
 	}
 	p.exports(&b)

@@ -147,9 +147,6 @@ func (r *renderer) variable(id *ast.Ident, obj *types.Var) string {
 	if sym == nil || obj.IsField() || local && r.body {
 		return id.Name
 	}
-	if sym.Stale != "" {
-		r.p.fail(id, "%s", sym.Stale)
-	}
 	r.p.slots[sym] = true
 	if r.body {
 		r.bound[sym] = true

@@ -281,10 +281,6 @@ func (s *script) pointer(id *ast.Ident) (string, bool) {
 	if sym == nil {
 		return "", false
 	}
-	if sym.Stale != "" {
-		p := s.c.Fset.Position(id.Pos())
-		panic(&Refused{p.Filename, p.Line, p.Column, sym.Stale + "; the value"})
-	}
 	if local {
 		if !s.fresh[obj] {
 			s.refuse(id, "this variable")
@@ -293,7 +289,7 @@ func (s *script) pointer(id *ast.Ident) (string, bool) {
 	}
 	v := s.vars[sym]
 	if v == nil {
-		v = &engine.Var{Slot: sym.Slot, Name: fmt.Sprintf("X%d", sym.Slot), Type: s.typ(id, sym.Obj.Type())}
+		v = &engine.Var{Slot: sym.Slot, Name: fmt.Sprintf("X%d", sym.Slot), Type: s.typ(id, s.c.TypeOf(sym))}
 		s.vars[sym] = v
 	}
 	return s.varPackage() + "." + v.Name, true
@@ -541,6 +537,9 @@ func (s *script) callee(fun ast.Expr) string {
 	switch fun := fun.(type) {
 	case *ast.Ident:
 		fn, ok := s.c.Info.Uses[fun].(*types.Func)
+		if ok && fn.Signature().TypeParams().Len() > 0 {
+			s.refuse(fun, "a call of a generic function")
+		}
 		if ok && fn.Pkg() != nil && s.c.Home(fn) != "" && fn.Pkg() != s.c.Pkg {
 			return s.importAs(s.c.Home(fn)) + ".F_" + fn.Name()
 		}
@@ -549,7 +548,7 @@ func (s *script) callee(fun ast.Expr) string {
 			return s.method(fun, sel)
 		}
 		fn, ok := s.c.Info.Uses[fun.Sel].(*types.Func)
-		if !ok {
+		if !ok || fn.Signature().TypeParams().Len() > 0 {
 			break
 		}
 		if g := guards[fn.Pkg().Path()+"."+fn.Name()]; g != "" {
@@ -568,6 +567,9 @@ func (s *script) callee(fun ast.Expr) string {
 func (s *script) known(path, name string) bool {
 	if path == "github.com/warpbook/warpbook/display" || path == "github.com/warpbook/warpbook/workshops" {
 		return true
+	}
+	if path == "log" || path == "flag" || path == "fmt" && strings.Contains(name, "can") {
+		return false // yaegi has its own
 	}
 	if path == "unsafe" || path == "sync" || path == "reflect" || path == "runtime" || path == "os/exec" || path == "plugin" || path == "syscall" {
 		return false

@@ -164,7 +164,7 @@ func Guard() {
 		text = fmt.Sprintf("panic in a goroutine: %s\n", text)
 	}
 	for _, f := range frames(2, maxFrames) {
-		text += fmt.Sprintf("    %s, in %s:%d\n", f.Func, f.File, f.Line)
+		text += fmt.Sprintf("    %s, line %d, in %s\n", spaced(f.File), f.Line, f.Func)
 	}
 	// Nobody is left to tell when standard error cannot be written.
 	_, _ = Stderr().WriteString(text)

@@ -56,10 +56,7 @@ func (s *Notebook) HandleComm(ctx context.Context, c Comm, ev Events) {
 	}
 	s.comms.note(engine.Comm(c))
 	msg := engine.Comm(c)
-	s.mu.Lock()
-	s.id++
-	id := s.id
-	s.mu.Unlock()
+	id := s.nextID()
 	r := &run{s: s, ctx: ctx, ev: ev}
 	if out := child.Run(ctx, engine.Program{ID: id, Comm: &msg}, sink{r}); out.Panic != nil {
 		ev.Stream("stderr", "panic in a comm handler: "+out.Panic.Text+"\n")

@@ -130,16 +130,29 @@ func (s *Notebook) panicError(p *engine.Panic) *Error {
 	e := &Error{Name: p.Kind, Value: demangle(p.Text)}
 	e.Traceback = append(e.Traceback, red("panic")+": "+e.Value)
 	const most = 30
+	shown, same := 0, 0
 	for i, f := range p.Frames {
-		if i == most {
-			e.Traceback = append(e.Traceback, dim(fmt.Sprintf("and %d more calls", len(p.Frames)-most)))
+		if i > 0 && f == p.Frames[i-1] {
+			same++
+			continue
+		}
+		if same > 0 {
+			e.Traceback = append(e.Traceback, dim(fmt.Sprintf("      the call above, %d times more", same)))
+			same = 0
+		}
+		if shown == most {
+			e.Traceback = append(e.Traceback, dim("      and more calls"))
 			break
 		}
+		shown++
 		where := place(f.File, f.Line)
 		if f.Func != "" && f.Func != "cell" {
 			where += ", in " + demangle(f.Func)
 		}
 		e.Traceback = append(e.Traceback, bold(where)+s.excerpt(f.File, f.Line, 0))
+	}
+	if same > 0 {
+		e.Traceback = append(e.Traceback, dim("      the call above, again and again"))
 	}
 	return e
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"path/filepath"
 	"runtime/debug"
 	"slices"
@@ -103,6 +104,9 @@ func (r *run) eval(code string, value bool) (*display.Bundle, *Error) {
 		r.ev.Stream("stderr", "warning: "+w.Msg+"\n")
 	}
 	outcome := child.Run(r.ctx, prog, sink{r})
+	if prog.Plugin != "" {
+		_ = os.Remove(prog.Plugin) // it is mapped now, and each is megabytes
+	}
 	if outcome.Died != "" {
 		s.reset()
 		return nil, s.diedError(outcome.Died)
@@ -153,10 +157,10 @@ func bundleOf(v any) *display.Bundle {
 // is known to be exact in yaegi, a plugin otherwise.
 func (r *run) program(cell *front.Cell) (prog engine.Program, archive string, err error) {
 	s := r.s
-	s.id++
+	id := s.nextID()
 	canCompile := s.opt.Tool.Usable()
 	if s.mode != "compiled" {
-		prog, err = lower.Script(cell, s.id)
+		prog, err = lower.Script(cell, id)
 		if err == nil {
 			return prog, "", nil
 		}
@@ -183,7 +187,7 @@ func (r *run) program(cell *front.Cell) (prog engine.Program, archive string, er
 		return prog, "", err
 	}
 	prog = engine.Program{
-		ID: s.id, Count: cell.Count, Name: front.FileName(cell.Count),
+		ID: id, Count: cell.Count, Name: front.FileName(cell.Count),
 		Plugin: filepath.Clean(built.Plugin), Package: unit.Path, Entry: unit.Entry,
 	}
 	return prog, built.Archive, nil

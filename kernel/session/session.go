@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"go/token"
 	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -56,25 +57,13 @@ func New(opt Options) (*Notebook, error) {
 	if opt.Log == nil {
 		opt.Log = slog.New(slog.DiscardHandler)
 	}
-	temp, err := os.MkdirTemp(tempDir(), "warpbook-")
+	temp, err := os.MkdirTemp("", "warpbook-") // not in memory: what is mapped from a disk can be dropped
 	if err != nil {
 		return nil, fmt.Errorf("make a folder for compiled cells: %w", err)
 	}
 	s := &Notebook{opt: opt, temp: temp, mode: "auto", sources: map[int]string{}}
 	s.reset()
 	return s, nil
-}
-
-// tempDir prefers a folder in memory: plugins are written once and mapped.
-func tempDir() string {
-	if info, err := os.Stat("/dev/shm"); err == nil && info.IsDir() {
-		if f, err := os.CreateTemp("/dev/shm", "warpbook-probe-"); err == nil {
-			_ = f.Close()
-			_ = os.Remove(f.Name())
-			return "/dev/shm"
-		}
-	}
-	return ""
 }
 
 // reset forgets everything declared and starts a fresh child.
@@ -143,6 +132,14 @@ func (s *Notebook) Close() error {
 	return errors.Join(err, os.RemoveAll(s.temp))
 }
 
+// nextID numbers the programs of the session.
+func (s *Notebook) nextID() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.id++
+	return s.id
+}
+
 // folder is where relative paths of the notebook start.
 func (s *Notebook) folder() string {
 	if s.opt.Dir != "" {
@@ -175,7 +172,7 @@ func packagesByName(all []gotool.Package) front.Packages {
 	for _, paths := range byName {
 		slices.SortStableFunc(paths, func(a, b string) int { return rank(everyday, a) - rank(everyday, b) })
 	}
-	return func(name string) []string { return byName[name] }
+	return front.Packages{Names: slices.Sorted(maps.Keys(byName)), ByName: byName}
 }
 
 func rank(list []string, s string) int {

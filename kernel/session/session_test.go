@@ -80,6 +80,9 @@ type transcript struct {
 	mu    sync.Mutex
 	b     strings.Builder
 	input []string
+	// onlyStdout leaves out results: programs that go run ran have none.
+	onlyStdout bool
+	plain      bool // standard error as it is
 }
 
 func (o *transcript) String() string {
@@ -95,13 +98,16 @@ func (o *transcript) write(format string, args ...any) {
 }
 
 func (o *transcript) Stream(name, text string) {
-	if name == "stderr" {
+	if name == "stderr" && !o.plain {
 		text = "stderr: " + text
 	}
 	o.write("%s", text)
 }
 
 func (o *transcript) Publish(m display.Message) {
+	if o.onlyStdout {
+		return
+	}
 	o.write("[%s] %v\n", m.Kind, m.Bundle.Data["text/plain"])
 }
 
@@ -122,9 +128,12 @@ var ansi = regexp.MustCompile("\x1b\\[[0-9;]*m")
 
 func run(t testing.TB, s *session.Notebook, count int, code string) (string, *session.Error) {
 	t.Helper()
+	return runTo(s, count, code, &transcript{})
+}
+
+func runTo(s *session.Notebook, count int, code string, o *transcript) (string, *session.Error) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	o := &transcript{}
 	out := s.Execute(ctx, session.Cell{Count: count, Code: code, AllowStdin: true}, o)
 	text := o.String()
 	if out.Err != nil {
@@ -209,7 +218,7 @@ func corpusCase(t *testing.T, mode, file string) {
 	}
 	var got strings.Builder
 	for i, code := range c.Cells {
-		text, err := run(t, s, i+2, code)
+		text, err := runTo(s, i+2, code, &transcript{onlyStdout: true})
 		if err != nil {
 			if mode == "yaegi" && strings.Contains(err.Value, "cannot be interpreted exactly") {
 				if !strings.HasPrefix(c.Want.Txt, got.String()) {
