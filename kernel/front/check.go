@@ -63,6 +63,7 @@ type input struct {
 	last     bool // the last chunk is a statement
 	show     bool // and has no semicolon
 	hasMain  bool
+	embeds   map[string][]string // patterns of //go:embed, by variable
 }
 
 func (s *Session) read(count int, code string) (*input, []Diagnostic) {
@@ -91,7 +92,7 @@ func (s *Session) read(count int, code string) (*input, []Diagnostic) {
 	for _, u := range in.units {
 		in.hasMain = in.hasMain || u.Kind == Func && u.Base == "" && u.Keys[0] == "main"
 	}
-	return in, duplicates(s, decls)
+	return in, append(in.readEmbeds(s, decls), duplicates(s, decls)...)
 }
 
 // isDecl says which chunks are declarations of the package. In a cell of

@@ -189,6 +189,7 @@ type Cell struct {
 	Quiet    bool                 // Show ends in a semicolon: it is evaluated and not shown
 	HasMain  bool                 // declares func main: call it at the end
 	Blank    []string             // paths imported for their effects
+	Embeds   map[*Symbol][]string // patterns of the variables that are files
 	Warnings []Diagnostic         // earlier declarations that no longer compile
 
 	session  *Session

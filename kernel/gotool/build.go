@@ -19,6 +19,8 @@ type Unit struct {
 	Imports []string          // direct imports, except cells
 	Cells   map[string]string // package path to archive of the earlier cells, all transitive ones
 	Dir     string            // folder for the outputs; it must exist
+	Embeds  []string          // patterns of //go:embed directives
+	Base    string            // folder that they are relative to
 }
 
 // Result is a built unit.
@@ -73,6 +75,13 @@ func (t *Toolchain) compile(ctx context.Context, u Unit, packages map[string]com
 		"-o", stem + ".a", "-trimpath", src + "=>", "-p", u.Path, "-lang=" + language(t.record.GoVersion),
 		"-complete", "-installsuffix", "dynlink", "-goversion", t.record.GoVersion,
 		"-dynlink", "-nolocalimports", "-importcfg", stem + ".cfg", "-pack",
+	}
+	if len(u.Embeds) > 0 {
+		defer os.Remove(stem + ".embed")
+		if err := writeEmbeds(stem+".embed", u.Base, u.Embeds); err != nil {
+			return err
+		}
+		args = append(args, "-embedcfg", stem+".embed")
 	}
 	for _, name := range slices.Sorted(maps.Keys(u.Files)) {
 		if err := os.WriteFile(filepath.Join(src, name), u.Files[name], 0o644); err != nil {

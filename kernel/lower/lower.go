@@ -34,6 +34,7 @@ type Unit struct {
 	Files   map[string][]byte // by file name
 	Imports []string          // direct imports, other cells' packages included
 	Entry   bool              // there is something to run
+	Embeds  []string          // patterns of //go:embed directives
 }
 
 // Compiled lowers a cell to Go source.
@@ -53,8 +54,9 @@ func Compiled(c *front.Cell) (unit Unit, err error) {
 		p.file(fmt.Sprintf("decl%d.go", i), nodes, body)
 	}
 	p.entry()
+	p.embeds()
 	p.glue()
-	unit = Unit{Path: c.Package, Files: p.files, Entry: true}
+	unit = Unit{Path: c.Package, Files: p.files, Entry: true, Embeds: p.patterns}
 	for path := range p.paths {
 		unit.Imports = append(unit.Imports, path)
 	}
@@ -72,15 +74,16 @@ func (p *pkg) fail(n ast.Node, format string, args ...any) {
 
 // pkg is the package being written.
 type pkg struct {
-	c       *front.Cell
-	files   map[string][]byte
-	paths   map[string]bool            // imports of all files
-	aliases map[string]types.Object    // session types and constants of other cells, by name
-	slots   map[*front.Symbol]bool     // variables that the code refers to
-	spelled map[string]string          // import path to alias, of the file being written
-	inits   int                        // func init seen
-	symbols []string                   // what the engine is told of: Go expressions by name
-	written map[*ast.SelectorExpr]bool // package variables that are assigned to, or whose address is taken
+	c        *front.Cell
+	files    map[string][]byte
+	paths    map[string]bool         // imports of all files
+	aliases  map[string]types.Object // session types and constants of other cells, by name
+	slots    map[*front.Symbol]bool  // variables that the code refers to
+	spelled  map[string]string       // import path to alias, of the file being written
+	patterns []string
+	inits    int                        // func init seen
+	symbols  []string                   // what the engine is told of: Go expressions by name
+	written  map[*ast.SelectorExpr]bool // package variables that are assigned to, or whose address is taken
 }
 
 func newPackage(c *front.Cell) *pkg {
@@ -254,6 +257,10 @@ func (p *pkg) writeInits(b *strings.Builder) {
 	for _, sym := range c.Defined {
 		if !initialized[sym.Obj] {
 			p.slots[sym] = true
+			if len(c.Embeds[sym]) > 0 {
+				fmt.Fprintf(b, "*wb_s%d = &wb_e%d; %s.Define(%d)\n", sym.Slot, sym.Slot, p.rt(), sym.Slot)
+				continue
+			}
 			fmt.Fprintf(b, "*wb_s%d = new(%s); %s.Define(%d)\n", sym.Slot, p.typeString(sym.Obj.Type()), p.rt(), sym.Slot)
 		}
 	}
@@ -307,6 +314,29 @@ func (p *pkg) fileOf(n ast.Node) *front.File {
 		}
 	}
 	panic(failure{fmt.Errorf("an initializer belongs to no file")})
+}
+
+// embeds writes the variables that the compiler fills with files.
+func (p *pkg) embeds() {
+	if len(p.c.Embeds) == 0 {
+		return
+	}
+	var b strings.Builder
+	for _, sym := range p.c.Defined {
+		patterns := p.c.Embeds[sym]
+		if patterns == nil {
+			continue
+		}
+		b.WriteString("//go:embed")
+		for _, pattern := range patterns {
+			fmt.Fprintf(&b, " %q", pattern)
+		}
+		p.importAs("embed")
+		fmt.Fprintf(&b, "\nvar wb_e%d %s\n", sym.Slot, p.typeString(sym.Obj.Type()))
+		p.patterns = append(p.patterns, patterns...)
+	}
+	fmt.Fprintf(&b, "var _ %s.FS\n", p.importAs("embed"))
+	p.file("embed.go", nil, b.String())
 }
 
 // glue writes what ties the package to the session: slots, aliases for other

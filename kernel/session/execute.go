@@ -181,6 +181,7 @@ func (r *run) program(cell *front.Cell) (prog engine.Program, archive string, er
 	}
 	built, err := s.opt.Tool.Build(r.ctx, gotool.Unit{
 		Path: unit.Path, Files: unit.Files, Dir: s.temp, Cells: maps.Clone(s.cells),
+		Embeds: unit.Embeds, Base: s.folder(),
 		Imports: slices.DeleteFunc(unit.Imports, func(p string) bool { return strings.HasPrefix(p, "wb/") || p == "unsafe" }),
 	})
 	if err != nil {

@@ -213,8 +213,11 @@ func corpusCase(t *testing.T, mode, file string) {
 		t.Fatal(err)
 	}
 	s := open(t)
-	if _, err := run(t, s, 1, "%engine "+mode); err != nil {
-		t.Fatal(err)
+	// The case about go:embed wants this file beside it.
+	for _, setup := range []string{"%%writefile hello.txt\nhello embed\n", "%engine " + mode} {
+		if _, err := run(t, s, 1, setup); err != nil {
+			t.Fatal(err)
+		}
 	}
 	var got strings.Builder
 	for i, code := range c.Cells {
