@@ -26,7 +26,7 @@ func commands() *cobra.Command {
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(labCommand(), runCommand(), installCommand(), uninstallCommand(), doctorCommand(), versionCommand(), recordCommand())
 	root.AddCommand(kernelCommands()...)
-	root.AddCommand(workshopCommands()...)
+	root.AddCommand(checkCommand(), lessonCommand())
 	return root
 }
 

@@ -9,8 +9,8 @@ import (
 	"github.com/warpbook/warpbook/workshops/runner"
 )
 
-// workshopCommands are the command line's view of the workshops.
-func workshopCommands() []*cobra.Command {
+// checkCommand runs the checks of the workshops.
+func checkCommand() *cobra.Command {
 	var o runner.Options
 	check := &cobra.Command{
 		Use:   "check [WORKSHOP|all]",
@@ -40,5 +40,5 @@ selected, or the device is not to be had.`,
 	flags.StringVar(&o.Device, "device", "auto", "what GPU workshops run on: auto, gpu or sim")
 	flags.BoolVar(&o.Verbose, "verbose", false, "tell where the time went and what the exercise printed")
 	flags.StringVar(&o.File, "file", "", "your solution's `FILE` (default exercises/WORKSHOP.go)")
-	return []*cobra.Command{check}
+	return check
 }
