@@ -110,7 +110,7 @@ func TestGoroutinePanic(t *testing.T) {
 		<-done
 		time.Sleep(50 * time.Millisecond)`}.program(t)
 	r := mustRun(t, p, prog)
-	want := "panic in a goroutine started by cell [3]: boom\n    fail, in cell[3]:1\n    cell.func1, in cell[3]:102\n"
+	want := "panic in a goroutine started by cell [3]: boom\n    cell [3], line 1, in fail\n    cell [3], line 102, in cell.func1\n"
 	if got := r.text("stderr"); got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
@@ -241,7 +241,7 @@ func TestDeath(t *testing.T) {
 		m := map[int]int{}
 		for range 4 { go write(m) }
 		write(m)`}.program(t))
-	if !strings.HasPrefix(out.Died, "fatal error: concurrent map writes\n    write, in cell[6]:1") {
+	if !strings.HasPrefix(out.Died, "fatal error: concurrent map writes\n    cell [6], line 1, in write") {
 		t.Errorf("died: %q", out.Died)
 	}
 	if r.got() != "stdout: \"before\\n\"\n" {

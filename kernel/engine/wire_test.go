@@ -86,7 +86,7 @@ func TestLastWords(t *testing.T) {
 	if want := "ordinary panic: text\n"; got.String() != want {
 		t.Errorf("emitted %q, want %q", got.String(), want)
 	}
-	if got, want := w.summary(), "fatal error: all goroutines are asleep - deadlock!\n    (*T).M, in cell[2]:7"; got != want {
+	if got, want := w.summary(), "fatal error: all goroutines are asleep - deadlock!\n    cell [2], line 7, in (*T).M"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	w.release()

@@ -85,7 +85,7 @@ func (w *lastWords) reset() {
 	w.mu.Unlock()
 }
 
-var frameLine = regexp.MustCompile(`^\t(?:.*/)?(cell\[\d+\]:\d+)`)
+var frameLine = regexp.MustCompile(`^\t(?:.*/)?cell\[(\d+)\]:(\d+)`)
 
 // summary is the report of a dead child: the reason and the notebook's frames
 // of the goroutine that failed.
@@ -102,7 +102,7 @@ func (w *lastWords) summary() string {
 	lines := strings.Split(first, "\n")
 	for i, line := range lines {
 		if m := frameLine.FindStringSubmatch(line); m != nil && i > 0 && !strings.HasPrefix(lines[i-1], "created by ") {
-			text += "\n    " + calledFunc(lines[i-1]) + ", in " + m[1]
+			text += "\n    cell [" + m[1] + "], line " + m[2] + ", in " + calledFunc(lines[i-1])
 		}
 	}
 	return text
