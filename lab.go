@@ -32,9 +32,9 @@ and the exit status tells how that went.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			place := install.UserPlace()
-			source, err := install.FindSource(cmd.Context(), "")
+			source, err := install.FindSource(cmd.Context(), place, "")
 			if err != nil {
-				source = "" // an installed program works without it
+				return err
 			}
 			python, err := pythonFor(cmd.Context(), place, source)
 			if err != nil {
@@ -44,7 +44,7 @@ and the exit status tells how that went.`,
 			if err != nil {
 				return err
 			}
-			notebook, err := chooseNotebook(place, source, dir, args)
+			notebook, err := chooseNotebook(source, dir, args)
 			if err != nil {
 				return err
 			}
@@ -67,10 +67,7 @@ func pythonFor(ctx context.Context, place install.Place, source string) (install
 		fmt.Printf("JupyterLab %s: %s\n", python.Lab, python.Exe)
 		return python, nil
 	}
-	papermill := ""
-	if dir := filepath.Join(source, "python", "papermill_warpbook"); source != "" {
-		papermill = dir
-	}
+	papermill := filepath.Join(source, "python", "papermill_warpbook")
 	bars := newProgress(os.Stderr)
 	defer bars.end()
 	return install.MakePython(ctx, place, papermill, bars.step)
@@ -78,19 +75,12 @@ func pythonFor(ctx context.Context, place install.Place, source string) (install
 
 // chooseNotebook is the notebook that the user named, or the first lesson in
 // the user's own folder.
-func chooseNotebook(place install.Place, source, dir string, args []string) (string, error) {
+func chooseNotebook(source, dir string, args []string) (string, error) {
 	if len(args) == 1 {
 		if _, err := os.Stat(args[0]); err != nil {
 			return "", fmt.Errorf("there is no notebook %s: %w", args[0], err)
 		}
 		return filepath.Abs(args[0])
-	}
-	if source == "" {
-		copies, _ := filepath.Glob(filepath.Join(place.Root, "src", "*")) // the pattern is sound
-		if len(copies) == 0 {
-			return "", errors.New("the lessons were not found; run this in a clone of Warpbook, or name a notebook")
-		}
-		source = copies[0]
 	}
 	lessons, err := install.CopyLessons(filepath.Join(source, "notebooks"), dir)
 	if err != nil {

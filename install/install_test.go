@@ -184,6 +184,11 @@ func TestBuildsOnceForASource(t *testing.T) {
 	if builds != 1 {
 		t.Errorf("built %d times for one source", builds)
 	}
+	t.Chdir(t.TempDir()) // no source here: the copy of the first install serves
+	options.Source = ""
+	if r, err := Run(t.Context(), options, nil); err != nil || r.Changed {
+		t.Errorf("without a source in sight: %+v, %v", r, err)
+	}
 	options.Source = smallSource(t, "two")
 	if r, err := Run(t.Context(), options, nil); err != nil || !r.Changed || builds != 2 {
 		t.Errorf("another source: %+v, %d builds, %v", r, builds, err)

@@ -93,7 +93,7 @@ func Run(ctx context.Context, o Options, p Progress) (Result, error) {
 // its toolchain, unless all that has been done for this very source.
 func buildProgram(ctx context.Context, o Options, p Progress) (changed bool, err error) {
 	p.step("Looking at the source")
-	dir, err := FindSource(ctx, o.Source)
+	dir, err := FindSource(ctx, o.Place, o.Source)
 	if err != nil {
 		return false, err
 	}

@@ -20,8 +20,9 @@ import (
 const Module = "github.com/warpbook/warpbook"
 
 // FindSource finds the module's source: at hint when it is given; else around
-// the working folder, around the program, and in the module cache.
-func FindSource(ctx context.Context, hint string) (string, error) {
+// the working folder, around the program, in the copy that an installation at
+// place was built from, and in the module cache.
+func FindSource(ctx context.Context, place Place, hint string) (string, error) {
 	if hint != "" {
 		if dir, ok := moduleAbove(hint); ok {
 			return dir, nil
@@ -34,6 +35,9 @@ func FindSource(ctx context.Context, hint string) (string, error) {
 			exe = real
 		}
 		starts = append(starts, filepath.Dir(exe))
+	}
+	if s, err := place.state(); err == nil && s.Hash != "" {
+		starts = append(starts, filepath.Join(place.Root, "src", s.Hash))
 	}
 	for _, start := range starts {
 		if dir, ok := moduleAbove(start); ok {
