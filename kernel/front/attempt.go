@@ -21,21 +21,22 @@ type attempt struct {
 	// builtin or a conversion.
 	wrapCall bool
 
-	pkg      *types.Package        // of the declarations
-	bodyPkg  *types.Package        // of the statements: sees earlier variables with their new types
-	latePkg  *types.Package        // of postponed bodies: sees the variables that the statements define
-	moved    map[string]*types.Var // earlier variables whose type has a new version; nil: cannot move
-	info     *types.Info
-	errs     []types.Error
-	files    []*File // declarations, the cell's own first
-	body     *File
-	affected []*Unit
-	declared map[string]bool // package-level names of this package
-	late     []*lateFunc
-	show     *ast.ExprStmt
-	wrapped  bool
-	defined  []*Symbol
-	unused   map[token.Pos]bool
+	pkg       *types.Package        // of the declarations
+	bodyPkg   *types.Package        // of the statements: sees earlier variables with their new types
+	latePkg   *types.Package        // of postponed bodies: sees the variables that the statements define
+	moved     map[string]*types.Var // earlier variables whose type has a new version; nil: cannot move
+	info      *types.Info
+	errs      []types.Error
+	files     []*File // declarations, the cell's own first
+	body      *File
+	affected  []*Unit
+	declared  map[string]bool // package-level names of this package
+	late      []*lateFunc
+	show      *ast.ExprStmt
+	wrapped   bool
+	wrappings []*ast.TypeSpec // see parenthesize
+	defined   []*Symbol
+	unused    map[token.Pos]bool
 }
 
 // A lateFunc mentions variables that the cell's statements define: its body is
@@ -43,7 +44,7 @@ type attempt struct {
 type lateFunc struct {
 	decl *ast.FuncDecl
 	body *ast.BlockStmt
-	unit *Unit
+	file *File
 }
 
 func (a *attempt) run() {
@@ -65,6 +66,7 @@ func (a *attempt) run() {
 		asts = append(asts, f.AST)
 	}
 	a.check(a.pkg, asts)
+	a.unwrap()
 	a.move()
 	if a.body != nil {
 		a.bodyPkg = a.extend(a.pkg, a.moved)
@@ -276,6 +278,7 @@ func (a *attempt) seed() {
 			}
 			scope.Insert(sym.Obj)
 		}
+		a.seedDots(names, imports)
 		use := map[string]string{}
 		for name, path := range imports {
 			if names[name] {
@@ -284,7 +287,55 @@ func (a *attempt) seed() {
 		}
 		addImports(f, use, first)
 	}
+	a.parenthesize()
 	a.in.src.Imports = own
+}
+
+// parenthesize wraps the right side of "type T U" where U is of an earlier cell:
+// the checker takes a bare name in the package's scope for a declaration of the
+// package. The wrappings are undone when it has run.
+func (a *attempt) parenthesize() {
+	for _, f := range a.files {
+		ast.Inspect(f.AST, func(n ast.Node) bool {
+			if _, local := n.(*ast.BlockStmt); local {
+				return false
+			}
+			spec, ok := n.(*ast.TypeSpec)
+			if !ok {
+				return true
+			}
+			if id, ok := spec.Type.(*ast.Ident); ok && !a.declared[id.Name] {
+				spec.Type = &ast.ParenExpr{Lparen: id.Pos(), X: id, Rparen: id.Pos()}
+				a.wrappings = append(a.wrappings, spec)
+			}
+			return false
+		})
+	}
+}
+
+func (a *attempt) unwrap() {
+	for _, spec := range a.wrappings {
+		spec.Type = spec.Type.(*ast.ParenExpr).X
+	}
+	a.wrappings = nil
+}
+
+// seedDots inserts what the files mention of packages whose names are imported
+// bare, unless the session has the name.
+func (a *attempt) seedDots(names map[string]bool, imports map[string]string) {
+	for _, path := range append(slices.Clip(a.s.dots), a.in.dots...) {
+		pkg, err := a.s.importer.Import(path)
+		if err != nil {
+			continue
+		}
+		for name := range names {
+			obj := pkg.Scope().Lookup(name)
+			if obj == nil || !obj.Exported() || a.declared[name] || imports[name] != "" || a.pkg.Scope().Lookup(name) != nil {
+				continue
+			}
+			a.pkg.Scope().Insert(obj)
+		}
+	}
 }
 
 // importOf says what package a name stands for: the cell's imports, then the
@@ -361,15 +412,31 @@ func (a *attempt) postpone() {
 	for _, f := range a.files {
 		for _, d := range f.AST.Decls {
 			fd, ok := d.(*ast.FuncDecl)
-			if !ok || fd.Body == nil || !mentionsAny(fd.Body, fresh) {
+			if !ok || fd.Body == nil || !mentionsAny(fd.Body, without(fresh, fd)) {
 				continue
 			}
-			a.late = append(a.late, &lateFunc{decl: fd, body: fd.Body})
+			a.late = append(a.late, &lateFunc{decl: fd, body: fd.Body, file: f})
 			at := fd.Body.Lbrace
 			forever := &ast.ForStmt{For: at, Body: &ast.BlockStmt{Lbrace: at, Rbrace: at}}
 			fd.Body = &ast.BlockStmt{Lbrace: at, List: []ast.Stmt{forever}, Rbrace: fd.Body.Rbrace}
 		}
 	}
+}
+
+// without drops from a set of names those that are parameters of the function.
+func without(names map[string]bool, fd *ast.FuncDecl) map[string]bool {
+	out := maps.Clone(names)
+	for _, list := range []*ast.FieldList{fd.Recv, fd.Type.Params, fd.Type.Results} {
+		if list == nil {
+			continue
+		}
+		for _, field := range list.List {
+			for _, id := range field.Names {
+				delete(out, id.Name)
+			}
+		}
+	}
+	return out
 }
 
 func mentionsAny(n ast.Node, names map[string]bool) bool {
@@ -473,7 +540,7 @@ func (a *attempt) checkLate() {
 			files = append(files, f)
 		}
 		l.decl.Body = l.body
-		f.Decls = append(f.Decls, lateDecl(l, i))
+		f.Decls = append(f.Decls, a.lateDecl(l, i))
 	}
 	a.check(a.latePkg, files)
 }
@@ -493,7 +560,7 @@ func (a *attempt) lateFile(tf *token.File) *ast.File {
 	panic("front: a late function without a file")
 }
 
-func lateDecl(l *lateFunc, i int) *ast.FuncDecl {
+func (a *attempt) lateDecl(l *lateFunc, i int) *ast.FuncDecl {
 	t := *l.decl.Type
 	params := &ast.FieldList{}
 	if t.Params != nil {
@@ -501,11 +568,64 @@ func lateDecl(l *lateFunc, i int) *ast.FuncDecl {
 	}
 	if l.decl.Recv != nil {
 		params.List = append(slices.Clone(l.decl.Recv.List), params.List...)
+		t.TypeParams = a.receiverParams(l.decl.Recv)
 	}
 	params.List = named(params.List)
 	t.Params = params
 	name := &ast.Ident{Name: fmt.Sprintf("wb_late%d", i), NamePos: l.decl.Name.NamePos}
 	return &ast.FuncDecl{Name: name, Type: &t, Body: l.body}
+}
+
+// receiverParams gives the type parameters of a generic receiver, with the
+// constraints of the type's declaration.
+func (a *attempt) receiverParams(recv *ast.FieldList) *ast.FieldList {
+	var args []ast.Expr
+	t := recv.List[0].Type
+	for {
+		switch x := t.(type) {
+		case *ast.StarExpr:
+			t = x.X
+			continue
+		case *ast.ParenExpr:
+			t = x.X
+			continue
+		case *ast.IndexExpr:
+			args = []ast.Expr{x.Index}
+		case *ast.IndexListExpr:
+			args = x.Indices
+		}
+		break
+	}
+	spec := a.typeSpec(receiverBase(recv))
+	if len(args) == 0 || spec == nil || spec.TypeParams == nil {
+		return nil
+	}
+	out := &ast.FieldList{Opening: args[0].Pos(), Closing: args[len(args)-1].End()}
+	i := 0
+	for _, field := range spec.TypeParams.List {
+		for range field.Names {
+			if id, ok := args[i].(*ast.Ident); ok {
+				out.List = append(out.List, &ast.Field{Names: []*ast.Ident{{Name: id.Name, NamePos: id.Pos()}}, Type: field.Type})
+			}
+			i++
+		}
+	}
+	return out
+}
+
+func (a *attempt) typeSpec(name string) *ast.TypeSpec {
+	for _, f := range a.files {
+		for _, d := range f.AST.Decls {
+			if g, ok := d.(*ast.GenDecl); ok && g.Tok == token.TYPE {
+				for _, spec := range g.Specs {
+					if ts := spec.(*ast.TypeSpec); ts.Name.Name == name {
+						return ts
+					}
+				}
+			}
+		}
+	}
+	return nil
 }
 
 // named gives parameters without names the blank one, because Go wants all or

@@ -60,8 +60,9 @@ type input struct {
 	units    []*Unit // own declarations, less those that are kept
 	imports  map[string]string
 	blanks   []string
-	last     bool // the last chunk is a statement
-	show     bool // and has no semicolon
+	dots     []string // packages whose names are imported bare
+	last     bool     // the last chunk is a statement
+	show     bool     // and has no semicolon
 	hasMain  bool
 	embeds   map[string][]string // patterns of //go:embed, by variable
 }
@@ -80,7 +81,7 @@ func (s *Session) read(count int, code string) (*input, []Diagnostic) {
 		in.show = in.last && !last.Semicolon
 	}
 	var diags []Diagnostic
-	in.imports, in.blanks, diags = s.parseImports(src, in.chunks)
+	in.imports, in.blanks, in.dots, diags = s.parseImports(src, in.chunks)
 	decls, err := s.parseDecls(src, blank(src.Text, in.chunks, func(_ int, c Chunk) bool { return in.isDecl(c) }))
 	diags = append(diags, syntaxDiagnostics(src, err)...)
 	_, err = s.parseBody(src, in.bodyText())

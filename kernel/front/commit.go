@@ -1,6 +1,9 @@
 package front
 
-import "go/types"
+import (
+	"go/types"
+	"slices"
+)
 
 // Commit makes the cell's declarations the session's. Happened says which of
 // the variables it defines exist now: a cell that panics half-way has defined
@@ -11,6 +14,11 @@ func (s *Session) Commit(c *Cell, happened func(slot int) bool) {
 	for name, path := range c.imports {
 		s.imports[name] = path
 		delete(s.symbols, name)
+	}
+	for _, path := range c.dots {
+		if !slices.Contains(s.dots, path) {
+			s.dots = append(s.dots, path)
+		}
 	}
 	for _, u := range c.Units {
 		s.commitUnit(c, u)
@@ -43,6 +51,9 @@ func (s *Session) Commit(c *Cell, happened func(slot int) bool) {
 func (s *Session) commitUnit(c *Cell, u *Unit) {
 	u.Home = c.Package
 	for _, key := range u.Keys {
+		if key == "_" {
+			continue
+		}
 		if u.own && u.Kind == Type {
 			s.dropMethods(key, u)
 		}

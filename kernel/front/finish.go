@@ -12,7 +12,7 @@ func (a *attempt) finish() *Cell {
 	c := &Cell{
 		Count: in.src.Count, Package: s.prefix + itoa(s.cells), Pkg: a.pkg, pkgs: []*types.Package{a.pkg, a.bodyPkg, a.latePkg}, Fset: s.fset, Info: a.info,
 		Decls: a.files, Body: a.body, Defined: a.defined, HasMain: in.hasMain, Blank: in.blanks,
-		Unused: map[*ast.Ident]bool{}, Embeds: map[*Symbol][]string{}, session: s, imports: in.imports, broken: a.broken, migrated: a.moved,
+		Unused: map[*ast.Ident]bool{}, Embeds: map[*Symbol][]string{}, session: s, imports: in.imports, dots: in.dots, broken: a.broken, migrated: a.moved,
 		vars: map[types.Object]*Symbol{}, local: map[types.Object]bool{},
 	}
 	c.Units = append(append(c.Units, in.units...), a.affected...)

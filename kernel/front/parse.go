@@ -45,11 +45,11 @@ func overlay(src []byte, ranges [][2]int) []byte {
 }
 
 // parseImports reads the cell's import declarations.
-func (s *Session) parseImports(src *Source, chunks []Chunk) (named map[string]string, blanks []string, errs []Diagnostic) {
+func (s *Session) parseImports(src *Source, chunks []Chunk) (named map[string]string, blanks, dots []string, errs []Diagnostic) {
 	text := blank(src.Text, chunks, func(_ int, c Chunk) bool { return c.Kind == Import })
 	f, err := s.parseDecls(src, text)
 	if err != nil {
-		return nil, nil, syntaxDiagnostics(src, err)
+		return nil, nil, nil, syntaxDiagnostics(src, err)
 	}
 	named = map[string]string{}
 	for _, spec := range f.AST.Imports {
@@ -57,10 +57,6 @@ func (s *Session) parseImports(src *Source, chunks []Chunk) (named map[string]st
 		name := ""
 		if spec.Name != nil {
 			name = spec.Name.Name
-		}
-		if name == "." {
-			errs = append(errs, diagnostic(s.fset, spec.Pos(), "a notebook has no files for a dot import to apply to: import the package by its name"))
-			continue
 		}
 		pkg, err := s.importer.Import(p)
 		if err != nil {
@@ -70,13 +66,15 @@ func (s *Session) parseImports(src *Source, chunks []Chunk) (named map[string]st
 		switch name {
 		case "_":
 			blanks = append(blanks, p)
+		case ".":
+			dots = append(dots, p)
 		case "":
 			named[pkg.Name()] = p
 		default:
 			named[name] = p
 		}
 	}
-	return named, blanks, errs
+	return named, blanks, dots, errs
 }
 
 func importMessage(p string, err error) string {

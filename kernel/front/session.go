@@ -40,6 +40,7 @@ type Session struct {
 	packages Packages
 	symbols  map[string]*Symbol
 	imports  map[string]string // name to path
+	dots     []string          // packages whose names are imported bare
 	homes    map[types.Object]string
 	cells    int // packages so far
 	slots    int
@@ -195,6 +196,7 @@ type Cell struct {
 	session  *Session
 	pkgs     []*types.Package // those that its code was checked in
 	imports  map[string]string
+	dots     []string
 	broken   map[string]string
 	migrated map[string]*types.Var    // earlier variables that move to the new version of their type; nil: they cannot
 	vars     map[types.Object]*Symbol // variables as this cell's code sees them

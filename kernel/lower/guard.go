@@ -14,17 +14,18 @@ import (
 var guards = map[string]string{
 	"fmt.Print": "Print", "fmt.Println": "Println", "fmt.Printf": "Printf",
 	"os.Exit": "Exit", "log.Fatal": "Fatal", "log.Fatalf": "Fatalf", "log.Fatalln": "Fatalln",
-	"time.Sleep": "Sleep", "runtime.Goexit": "Goexit",
+	"time.Sleep": "Sleep", "time.AfterFunc": "AfterFunc", "runtime.Goexit": "Goexit",
 }
 
 // guardedVars are variables that a function of the run time stands for where
 // they are read.
 var guardedVars = map[string]string{"os.Stdout": "Stdout()", "os.Stderr": "Stderr()"}
 
-// guardedWaits are methods that wait.
+// guardedWaits are methods that wait, or end the process.
 var guardedWaits = map[string]string{
 	"(*sync.WaitGroup).Wait": "WaitGroupWait", "(*sync.WaitGroup).Go": "WaitGroupGo", "(*sync.Mutex).Lock": "MutexLock",
 	"(*sync.RWMutex).Lock": "RWMutexLock", "(*sync.RWMutex).RLock": "RWMutexRLock",
+	"(*sync.Cond).Wait": "CondWait", "(*log.Logger).Fatal": "LoggerFatal", "(*log.Logger).Fatalf": "LoggerFatalf", "(*log.Logger).Fatalln": "LoggerFatalln",
 }
 
 // guarded says what of the run time a qualified identifier becomes, or "".
@@ -71,6 +72,9 @@ func (r *renderer) call(n *ast.CallExpr) string {
 	args := []string{recv}
 	for _, a := range n.Args {
 		args = append(args, r.node(a))
+	}
+	if n.Ellipsis.IsValid() {
+		args[len(args)-1] += "..."
 	}
 	return fmt.Sprintf("%s.%s(%s)", r.p.rt(), g, strings.Join(args, ", "))
 }

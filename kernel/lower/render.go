@@ -131,6 +131,9 @@ func (r *renderer) ident(id *ast.Ident) string {
 		return methodName(fn)
 	}
 	obj := c.Info.Uses[id]
+	if obj != nil && obj.Pkg() != nil && obj.Pkg().Path() != "main" && obj.Parent() == obj.Pkg().Scope() {
+		return r.p.importAs(obj.Pkg().Path()) + "." + id.Name // imported bare
+	}
 	switch obj := obj.(type) {
 	case *types.Var:
 		return r.variable(id, obj)
@@ -193,8 +196,8 @@ func (r *renderer) selector(n *ast.SelectorExpr) string {
 		return r.p.rt() + "." + call
 	}
 	sel := r.p.c.Info.Selections[n]
-	if sel == nil {
-		return r.splice(n)
+	if sel == nil { // a qualified identifier
+		return r.span(n.Pos(), n.Sel.Pos(), []ast.Node{n.X}) + n.Sel.Name
 	}
 	if sel.Kind() == types.FieldVal {
 		if f, ok := sel.Obj().(*types.Var); ok && r.foreign(f) {

@@ -12,9 +12,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/traefik/yaegi/stdlib"
-
 	"github.com/warpbook/warpbook/kernel/engine"
+	"github.com/warpbook/warpbook/kernel/engine/symbols"
 	"github.com/warpbook/warpbook/kernel/front"
 )
 
@@ -562,20 +561,18 @@ func (s *script) callee(fun ast.Expr) string {
 	return ""
 }
 
-// known says whether the interpreter has a symbol. Warpbook's own packages have
-// all of theirs that are not generic.
+// unknown are packages whose functions wait, end the process or reach into it,
+// or that yaegi has its own versions of.
+var unknown = map[string]bool{
+	"log": true, "flag": true, "unsafe": true, "sync": true, "reflect": true, "runtime": true, "os/exec": true, "plugin": true, "syscall": true,
+}
+
+// known says whether scripts may use a symbol.
 func (s *script) known(path, name string) bool {
-	if path == "github.com/warpbook/warpbook/display" || path == "github.com/warpbook/warpbook/workshops" {
-		return true
-	}
-	if path == "log" || path == "flag" || path == "fmt" && strings.Contains(name, "can") {
-		return false // yaegi has its own
-	}
-	if path == "unsafe" || path == "sync" || path == "reflect" || path == "runtime" || path == "os/exec" || path == "plugin" || path == "syscall" {
+	if unknown[path] || path == "fmt" && strings.Contains(name, "can") { // Scan reads yaegi's input
 		return false
 	}
-	base := path[strings.LastIndexByte(path, '/')+1:]
-	_, ok := stdlib.Symbols[path+"/"+base][name]
+	_, ok := symbols.Lookup(path, name)
 	return ok
 }
 

@@ -57,7 +57,8 @@ func FuncName(name string) string {
 	if rest, ok := strings.CutPrefix(name, "wb_entry"); ok {
 		return "cell" + rest
 	}
-	return name
+	// What package lower makes of functions, generic functions and methods.
+	return strings.NewReplacer("WbX.F_", "", "WbX.I_", "init.", "WbG_", "", "WbM_", "").Replace(name)
 }
 
 // PanicText is a panic's value as Go prints it after "panic: ".

@@ -85,33 +85,18 @@ func (r *run) eval(code string, value bool) (*display.Bundle, *Error) {
 		s.front.Commit(cell, func(int) bool { return false })
 		return nil, nil
 	}
-	prog, archive, err := r.program(cell)
+	outcome, archive, err := r.runCell(cell, value)
 	if err != nil {
 		if r.ctx.Err() != nil {
 			return nil, interrupted()
 		}
 		return nil, s.lowerError(err)
 	}
-	prog.Value = value
-	child, err := s.process(r.ctx)
-	if err != nil {
-		if r.ctx.Err() != nil {
-			return nil, interrupted()
-		}
-		return nil, simpleError("session", fmt.Sprintf("the session cannot start: %v", err))
-	}
-	for _, w := range cell.Warnings {
-		r.ev.Stream("stderr", "warning: "+w.Msg+"\n")
-	}
-	outcome := child.Run(r.ctx, prog, sink{r})
-	if prog.Plugin != "" {
-		_ = os.Remove(prog.Plugin) // it is mapped now, and each is megabytes
-	}
 	if outcome.Died != "" {
 		s.reset()
 		return nil, s.diedError(outcome.Died)
 	}
-	if outcome.Panic != nil && outcome.Panic.Kind == engine.Unsupported {
+	if unsupported(outcome) {
 		return nil, s.panicError(outcome.Panic)
 	}
 	if archive != "" {
@@ -125,6 +110,42 @@ func (r *run) eval(code string, value bool) (*display.Bundle, *Error) {
 		return nil, simpleError("exit", fmt.Sprintf("exit status %d", *outcome.Exit))
 	}
 	return bundleOf(outcome.Bundle), nil
+}
+
+// runCell makes a program of a cell and runs it. A script that yaegi refuses
+// after all has not run, and the compiler takes its place.
+func (r *run) runCell(cell *front.Cell, value bool) (out engine.Outcome, archive string, err error) {
+	mode := r.s.mode
+	for {
+		prog, archive, err := r.program(cell, mode)
+		if err != nil {
+			return out, "", err
+		}
+		child, err := r.s.process(r.ctx)
+		if err != nil {
+			return out, "", fmt.Errorf("the session cannot start: %w", err)
+		}
+		if mode == r.s.mode {
+			for _, w := range cell.Warnings {
+				r.ev.Stream("stderr", "warning: "+w.Msg+"\n")
+			}
+		}
+		prog.Value = value
+		out = child.Run(r.ctx, prog, sink{r})
+		if prog.Plugin != "" {
+			_ = os.Remove(prog.Plugin) // it is mapped now, and each is megabytes
+			return out, archive, nil
+		}
+		if mode != "auto" || !unsupported(out) || r.s.opt.Tool.Usable() != nil {
+			return out, archive, nil
+		}
+		r.s.opt.Log.Warn("the interpreter refuses a script", "why", out.Panic.Text)
+		mode = "compiled"
+	}
+}
+
+func unsupported(o engine.Outcome) bool {
+	return o.Panic != nil && o.Panic.Kind == engine.Unsupported
 }
 
 func empty(c *front.Cell) bool {
@@ -155,11 +176,11 @@ func bundleOf(v any) *display.Bundle {
 
 // program makes what the child runs: a script when every construct of the cell
 // is known to be exact in yaegi, a plugin otherwise.
-func (r *run) program(cell *front.Cell) (prog engine.Program, archive string, err error) {
+func (r *run) program(cell *front.Cell, mode string) (prog engine.Program, archive string, err error) {
 	s := r.s
 	id := s.nextID()
 	canCompile := s.opt.Tool.Usable()
-	if s.mode != "compiled" {
+	if mode != "compiled" {
 		prog, err = lower.Script(cell, id)
 		if err == nil {
 			return prog, "", nil
@@ -168,7 +189,7 @@ func (r *run) program(cell *front.Cell) (prog engine.Program, archive string, er
 		if !errors.As(err, &refused) {
 			return prog, "", err
 		}
-		if s.mode == "yaegi" || canCompile != nil {
+		if mode == "yaegi" || canCompile != nil {
 			return prog, "", s.needsCompiler(refused, canCompile)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -63,7 +64,7 @@ func open(t testing.TB) *session.Notebook {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := session.New(session.Options{Tool: tool, Command: []string{exe}, Dir: t.TempDir()})
+	s, err := session.New(session.Options{Tool: tool, Command: []string{exe}, Dir: t.TempDir(), Log: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError}))})
 	if err != nil {
 		t.Fatal(err)
 	}
