@@ -91,7 +91,7 @@ func openSession(exe string, log *slog.Logger) (session.Session, error) {
 // serveSession is the child: it talks to the kernel over descriptor 3.
 func serveSession() error {
 	conn := os.NewFile(3, "control")
-	if _, err := conn.Stat(); err != nil {
+	if info, err := conn.Stat(); err != nil || info.Mode()&os.ModeSocket == 0 {
 		return errors.New("`warpbook session` is started by the kernel, not by hand")
 	}
 	return engine.Serve(context.Background(), conn, render.All())

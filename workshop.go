@@ -1,10 +1,13 @@
 package main
 
 import (
+	"go/token"
+	"go/types"
 	"os"
 
 	"github.com/spf13/cobra"
 
+	"github.com/warpbook/warpbook/kernel/gotool"
 	_ "github.com/warpbook/warpbook/workshops/online" // registers itself
 	"github.com/warpbook/warpbook/workshops/runner"
 )
@@ -24,6 +27,7 @@ selected, or the device is not to be had.`,
 			if len(args) == 1 {
 				o.Target = args[0]
 			}
+			o.Importer = recordedTypes()
 			if code := runner.Run(cmd.Context(), o, os.Stdout, os.Stderr); code != runner.OK {
 				return exitStatus(code)
 			}
@@ -41,4 +45,19 @@ selected, or the device is not to be had.`,
 	flags.BoolVar(&o.Verbose, "verbose", false, "tell where the time went and what the exercise printed")
 	flags.StringVar(&o.File, "file", "", "your solution's `FILE` (default exercises/WORKSHOP.go)")
 	return check
+}
+
+// recordedTypes reads the types of packages from beside an installed program,
+// which is quicker than asking the go command and works without one. It is nil
+// for a program that is not installed.
+func recordedTypes() func(*token.FileSet) types.Importer {
+	exe, err := os.Executable()
+	if err != nil {
+		return nil
+	}
+	tool, _ := gotool.Find(exe) // without a compiler the types are known all the same
+	if tool == nil {
+		return nil
+	}
+	return func(fset *token.FileSet) types.Importer { return tool.Importer(fset) }
 }
