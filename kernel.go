@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -58,6 +59,10 @@ func serveKernel(ctx context.Context, file string, verbose bool) error {
 	exe, err := os.Executable()
 	if err != nil {
 		return fmt.Errorf("this program's own file cannot be found: %w", err)
+	}
+	// Lessons say !warpbook: what cells start finds this very program.
+	if err := os.Setenv("PATH", filepath.Dir(exe)+string(filepath.ListSeparator)+os.Getenv("PATH")); err != nil {
+		return err
 	}
 	return server.Run(ctx, server.Options{
 		Connection: connection,

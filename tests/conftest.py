@@ -69,3 +69,10 @@ def stdout(messages):
 def results(messages):
     """The text/plain of every result among the messages."""
     return [m["content"]["data"]["text/plain"] for m in messages if m["msg_type"] == "execute_result"]
+
+
+def pytest_sessionfinish(session):
+    """A skipped test fails the run: whatever a test needs, the run has to bring."""
+    skipped = session.config.pluginmanager.get_plugin("terminalreporter").stats.get("skipped")
+    if skipped and session.exitstatus == 0:
+        session.exitstatus = 1
