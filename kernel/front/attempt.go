@@ -354,7 +354,7 @@ func (a *attempt) importOf(name string, members []string) string {
 	if len(members) == 0 {
 		return ""
 	}
-	candidates := a.s.packages.ByName[name]
+	candidates := a.s.packages.Load().ByName[name]
 	for _, p := range candidates {
 		pkg, err := a.s.importer.Import(p)
 		if err != nil {

@@ -294,7 +294,7 @@ func (s *Session) nearest(name string, a *attempt) string {
 	for _, n := range slices.Sorted(maps.Keys(s.imports)) {
 		consider(n)
 	}
-	for _, n := range s.packages.Names {
+	for _, n := range s.packages.Load().Names {
 		consider(n)
 	}
 	return best

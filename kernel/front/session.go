@@ -23,6 +23,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 )
 
 // Packages are what cells may import without saying so.
@@ -37,7 +38,7 @@ type Session struct {
 	mu       sync.Mutex
 	fset     *token.FileSet
 	importer types.Importer
-	packages Packages
+	packages atomic.Pointer[Packages]
 	symbols  map[string]*Symbol
 	imports  map[string]string // name to path
 	dots     []string          // packages whose names are imported bare
@@ -50,16 +51,20 @@ type Session struct {
 // New returns an empty session. Cells are compiled into packages whose paths
 // start with prefix.
 func New(prefix string, fset *token.FileSet, importer types.Importer, packages Packages) *Session {
-	return &Session{
+	s := &Session{
 		fset:     fset,
 		importer: importer,
-		packages: packages,
 		symbols:  map[string]*Symbol{},
 		imports:  map[string]string{},
 		homes:    map[types.Object]string{},
 		prefix:   prefix,
 	}
+	s.SetPackages(packages)
+	return s
 }
+
+// SetPackages changes what cells may import without saying so.
+func (s *Session) SetPackages(p Packages) { s.packages.Store(&p) }
 
 // A Symbol is one name of the session.
 type Symbol struct {
@@ -162,7 +167,7 @@ func (s *Session) Imports() map[string]string {
 func (s *Session) Import(path string) (*types.Package, error) { return s.importer.Import(path) }
 
 // PathsOf says which packages have a name, best first.
-func (s *Session) PathsOf(name string) []string { return s.packages.ByName[name] }
+func (s *Session) PathsOf(name string) []string { return s.packages.Load().ByName[name] }
 
 // Unset removes a variable: its definition did not happen, or %reset.
 func (s *Session) Unset(name string) {

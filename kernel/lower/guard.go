@@ -53,6 +53,9 @@ func (p *pkg) guarded(n *ast.SelectorExpr) string {
 
 // call is a call; of a wait, one that an interrupt ends.
 func (r *renderer) call(n *ast.CallExpr) string {
+	if tv := r.p.c.Info.Types[n.Fun]; tv.IsType() && len(n.Args) == 1 {
+		return r.conversion(n, tv.Type)
+	}
 	sel, ok := ast.Unparen(n.Fun).(*ast.SelectorExpr)
 	if !ok {
 		return r.splice(n)
@@ -77,6 +80,40 @@ func (r *renderer) call(n *ast.CallExpr) string {
 		args[len(args)-1] += "..."
 	}
 	return fmt.Sprintf("%s.%s(%s)", r.p.rt(), g, strings.Join(args, ", "))
+}
+
+// conversion is T(x). Between struct types of different cells with unexported
+// fields it goes through a pointer: their fields differ for the compiler.
+func (r *renderer) conversion(n *ast.CallExpr, to types.Type) string {
+	from := r.p.c.Info.Types[n.Args[0]].Type
+	target, source, pointers := to, from, false
+	if tp, ok := to.Underlying().(*types.Pointer); ok {
+		if fp, ok := from.Underlying().(*types.Pointer); ok {
+			target, source, pointers = tp.Elem(), fp.Elem(), true
+		}
+	}
+	ts, ok := target.Underlying().(*types.Struct)
+	if !ok || types.Identical(target, source) || !r.hasForeign(ts) && !r.hasForeignIn(source) {
+		return r.splice(n)
+	}
+	if pointers {
+		return fmt.Sprintf("(%s)(%s(%s))", r.p.typeString(to), r.p.unsafePtr(), r.node(n.Args[0]))
+	}
+	return fmt.Sprintf("(*(*%s)(%s(%s.Ref(%s))))", r.p.typeString(to), r.p.unsafePtr(), r.p.rt(), r.node(n.Args[0]))
+}
+
+func (r *renderer) hasForeignIn(t types.Type) bool {
+	st, ok := t.Underlying().(*types.Struct)
+	return ok && r.hasForeign(st)
+}
+
+func (r *renderer) hasForeign(st *types.Struct) bool {
+	for f := range st.Fields() {
+		if r.foreign(f) {
+			return true
+		}
+	}
+	return false
 }
 
 // elem spells the element type of a channel expression.
@@ -122,9 +159,53 @@ func (r *renderer) receive(n *ast.UnaryExpr) string {
 	return fmt.Sprintf("%s.%s[%s](%s)", r.p.rt(), name, r.elem(n.X), r.node(n.X))
 }
 
-// loopBody is a block that looks at the interrupt first.
-func (r *renderer) loopBody(b *ast.BlockStmt, unused []*ast.Ident) string {
-	return "{" + r.p.rt() + ".Check();" + r.useFirst(unused) + r.inside(b)
+// loop is a for or range statement, with its label, that looks at the interrupt
+// in every round. Where the rounds are short, because nothing is called in them,
+// it looks in every 256th: a counter in a register costs less than the look.
+func (r *renderer) loop(n ast.Stmt, body *ast.BlockStmt, label string) string {
+	check := r.p.rt() + ".Check();"
+	if r.calls(body) || r.isTarget(n, label) {
+		return label + r.loopHead(n, body) + "{" + check + r.loopRest(n, body)
+	}
+	r.p.loops++
+	count := fmt.Sprintf("wb_k%d", r.p.loops)
+	return fmt.Sprintf("{%s := uint8(0); %s%s{%s++; if %s == 0 {%s};%s}", count, label, r.loopHead(n, body), count, count, check, r.loopRest(n, body))
+}
+
+func (r *renderer) loopHead(n ast.Stmt, body *ast.BlockStmt) string {
+	if rs, ok := n.(*ast.RangeStmt); ok {
+		return r.rangeHead(rs)
+	}
+	fs := n.(*ast.ForStmt)
+	return r.headOf(fs, fs.Init, body)
+}
+
+func (r *renderer) loopRest(n ast.Stmt, body *ast.BlockStmt) string {
+	var unused []*ast.Ident
+	switch n := n.(type) {
+	case *ast.ForStmt:
+		unused = r.unusedIn(n.Init)
+	case *ast.RangeStmt:
+		unused = r.unusedInRange(n)
+	}
+	return r.useFirst(unused) + r.inside(body)
+}
+
+// isTarget says whether a goto leads to the label: then the statement must not
+// move into a block.
+func (r *renderer) isTarget(n ast.Node, label string) bool {
+	if label == "" {
+		return false
+	}
+	name := strings.TrimSpace(label[:strings.IndexByte(label, ':')])
+	found := false
+	ast.Inspect(r.f.AST, func(n ast.Node) bool {
+		if b, ok := n.(*ast.BranchStmt); ok && b.Tok == token.GOTO && b.Label.Name == name {
+			found = true
+		}
+		return !found
+	})
+	return found
 }
 
 // inside is the text of a block behind its opening brace.
@@ -141,38 +222,46 @@ func (r *renderer) funcBody(b *ast.BlockStmt, first string) string {
 	return "{" + first + r.inside(b)
 }
 
-// mayRecurse says whether a body calls anything but builtins, conversions and
-// functions of other packages that take no functions.
-func (r *renderer) mayRecurse(b *ast.BlockStmt) bool {
+// mayRecurse says whether a function's own body calls anything that may lead back
+// to it.
+func (r *renderer) mayRecurse(b *ast.BlockStmt) bool { return r.calls(b) }
+
+// calls says whether a block calls, outside function literals, anything but
+// builtins, conversions and package math, or waits for a channel.
+func (r *renderer) calls(b *ast.BlockStmt) bool {
 	found := false
 	ast.Inspect(b, func(n ast.Node) bool {
-		if _, ok := n.(*ast.FuncLit); ok {
+		switch n := n.(type) {
+		case *ast.FuncLit:
 			return false
+		case *ast.CallExpr:
+			found = found || !r.cheap(ast.Unparen(n.Fun))
+		case *ast.SendStmt, *ast.SelectStmt:
+			found = true
+		case *ast.UnaryExpr:
+			found = found || n.Op == token.ARROW
 		}
-		call, ok := n.(*ast.CallExpr)
-		if !ok || found {
-			return !found
-		}
-		fun := ast.Unparen(call.Fun)
-		if tv := r.p.c.Info.Types[fun]; tv.IsType() || tv.IsBuiltin() {
-			return true
-		}
-		if sel, ok := fun.(*ast.SelectorExpr); ok {
-			if fn, ok := r.p.c.Info.Uses[sel.Sel].(*types.Func); ok && fn.Signature().Recv() == nil && fn.Pkg().Path() == "math" {
-				return true
-			}
-		}
-		found = true
-		return false
+		return !found
 	})
 	return found
 }
 
-func (r *renderer) rangeLoop(n *ast.RangeStmt) string {
-	head := before(children(n), n.Body)
+func (r *renderer) cheap(fun ast.Expr) bool {
+	if tv := r.p.c.Info.Types[fun]; tv.IsType() || tv.IsBuiltin() {
+		return true
+	}
+	sel, ok := fun.(*ast.SelectorExpr)
+	if !ok {
+		return false
+	}
+	fn, ok := r.p.c.Info.Uses[sel.Sel].(*types.Func)
+	return ok && fn.Signature().Recv() == nil && fn.Pkg() != nil && fn.Pkg().Path() == "math"
+}
+
+func (r *renderer) rangeHead(n *ast.RangeStmt) string {
 	var b strings.Builder
 	from := n.Pos()
-	for _, c := range head {
+	for _, c := range before(children(n), n.Body) {
 		b.WriteString(r.text(from, c.Pos()))
 		if c == ast.Node(n.X) && coreChan(r.p.c.Info.Types[n.X].Type) != nil {
 			fmt.Fprintf(&b, "%s.Range[%s](%s)", r.p.rt(), r.elem(n.X), r.node(c))
@@ -182,6 +271,10 @@ func (r *renderer) rangeLoop(n *ast.RangeStmt) string {
 		from = c.End()
 	}
 	b.WriteString(r.text(from, n.Body.Pos()))
+	return b.String()
+}
+
+func (r *renderer) unusedInRange(n *ast.RangeStmt) []*ast.Ident {
 	var unused []*ast.Ident
 	if n.Tok == token.DEFINE {
 		for _, x := range []ast.Expr{n.Key, n.Value} {
@@ -190,8 +283,7 @@ func (r *renderer) rangeLoop(n *ast.RangeStmt) string {
 			}
 		}
 	}
-	b.WriteString(r.loopBody(n.Body, unused))
-	return b.String()
+	return unused
 }
 
 // unusedIn lists the variables of a statement that nothing uses.

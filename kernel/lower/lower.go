@@ -81,6 +81,7 @@ type pkg struct {
 	slots    map[*front.Symbol]bool  // variables that the code refers to
 	spelled  map[string]string       // import path to alias, of the file being written
 	patterns []string
+	loops    int                        // counters so far
 	inits    int                        // func init seen
 	symbols  []string                   // what the engine is told of: Go expressions by name
 	written  map[*ast.SelectorExpr]bool // package variables that are assigned to, or whose address is taken
@@ -162,7 +163,11 @@ func (p *pkg) file(name string, nodes []ast.Node, body string) {
 	}
 	sort.Strings(paths)
 	for _, path := range paths {
-		fmt.Fprintf(&b, "import %s %q\n", p.spelled[path], path)
+		name := p.spelled[path]
+		if name != "_" && !strings.Contains(body, name+".") {
+			continue // asked for by text that was then written otherwise
+		}
+		fmt.Fprintf(&b, "import %s %q\n", name, path)
 		p.paths[path] = true
 	}
 	b.WriteString(body)
@@ -437,8 +442,12 @@ func (p *pkg) typeParams(tn *types.TypeName) (params, args string) {
 	}
 	var ps, as []string
 	for tp := range list.TypeParams() {
-		ps = append(ps, tp.Obj().Name()+" "+p.typeString(tp.Constraint()))
-		as = append(as, tp.Obj().Name())
+		name := tp.Obj().Name()
+		if name == "_" {
+			name = fmt.Sprintf("wb_T%d", tp.Index())
+		}
+		ps = append(ps, name+" "+p.typeString(tp.Constraint()))
+		as = append(as, name)
 	}
 	return "[" + strings.Join(ps, ", ") + "]", "[" + strings.Join(as, ", ") + "]"
 }
@@ -446,7 +455,7 @@ func (p *pkg) typeParams(tn *types.TypeName) (params, args string) {
 // typeString spells a type in the file being written.
 func (p *pkg) typeString(t types.Type) string {
 	p.need(t, map[types.Type]bool{})
-	s := types.TypeString(t, func(other *types.Package) string {
+	s := types.TypeString(spellable(t), func(other *types.Package) string {
 		if other.Path() == "main" {
 			return ""
 		}

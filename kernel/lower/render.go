@@ -84,9 +84,18 @@ func (r *renderer) node(n ast.Node) string {
 	case *ast.FuncLit:
 		return r.node(n.Type) + " " + r.funcBody(n.Body, "")
 	case *ast.ForStmt:
-		return r.span(n.Pos(), n.Body.Pos(), before(children(n), n.Body)) + r.loopBody(n.Body, r.unusedIn(n.Init))
+		return r.loop(n, n.Body, "")
 	case *ast.RangeStmt:
-		return r.rangeLoop(n)
+		return r.loop(n, n.Body, "")
+	case *ast.LabeledStmt:
+		label := r.text(n.Pos(), n.Stmt.Pos())
+		switch st := n.Stmt.(type) {
+		case *ast.ForStmt:
+			return r.loop(st, st.Body, label)
+		case *ast.RangeStmt:
+			return r.loop(st, st.Body, label)
+		}
+		return label + r.node(n.Stmt)
 	case *ast.IfStmt:
 		return r.ifStmt(n)
 	case *ast.SwitchStmt:
@@ -287,12 +296,7 @@ func nodes[T ast.Node](list []T) []ast.Node {
 
 func (r *renderer) setsForeign(st *types.Struct, n *ast.CompositeLit) bool {
 	if _, keyed := n.Elts[0].(*ast.KeyValueExpr); !keyed {
-		for f := range st.Fields() {
-			if r.foreign(f) {
-				return true
-			}
-		}
-		return false
+		return r.hasForeign(st)
 	}
 	for _, e := range n.Elts {
 		if id, ok := e.(*ast.KeyValueExpr).Key.(*ast.Ident); ok {
@@ -385,7 +389,10 @@ func (r *renderer) top(st ast.Stmt) string {
 		return fmt.Sprintf("%s.Show(%s)", r.p.rt(), r.node(c.Show.X))
 	}
 	if l, ok := st.(*ast.LabeledStmt); ok {
-		return r.text(l.Pos(), l.Stmt.Pos()) + r.top(l.Stmt)
+		switch l.Stmt.(type) {
+		case *ast.AssignStmt, *ast.DeclStmt, *ast.LabeledStmt, *ast.ExprStmt:
+			return r.text(l.Pos(), l.Stmt.Pos()) + r.top(l.Stmt)
+		}
 	}
 	text := ""
 	switch st := st.(type) {

@@ -110,7 +110,7 @@ func statementMayStart(before string) bool {
 // as a whole first: a cell with a compile error does nothing.
 func (r *run) cellCode(code string) (out Outcome) {
 	parts := splitMagics(code)
-	if len(parts) > 1 {
+	if len(parts) > 1 && !gets(parts) {
 		if err := r.precheck(parts); err != nil {
 			return Outcome{Err: err}
 		}
@@ -174,6 +174,7 @@ var magics = map[string]string{
 	"time":       "%time CODE             run the code and say how long it took",
 	"timeit":     "%timeit CODE           run the code many times: ns/op with spread",
 	"engine":     "%engine [MODE]         how cells are run: auto, yaegi or compiled",
+	"get":        "%get MODULE[@VERSION]  add a module to the session; without MODULE: list them",
 	"replay":     "%replay                run the cells that succeeded again, after the session ended",
 	"help":       "%help                  this list",
 	"lsmagic":    "",
@@ -225,6 +226,8 @@ func (r *run) magic(p part) ([]map[string]any, *Error) {
 		return nil, r.engine(p.args)
 	case "replay":
 		return nil, r.replay()
+	case "get":
+		return nil, r.get(p.args)
 	case "help", "lsmagic":
 		r.help()
 	case "?", "??":
@@ -390,7 +393,7 @@ func (r *run) replay() *Error {
 func (r *run) help() {
 	var b strings.Builder
 	b.WriteString("A cell holds Go: imports, declarations and statements in any order. The last expression is shown; end it with ; to show nothing.\n\n")
-	for _, key := range []string{"%writefile", "%bash", "%html", "%markdown", "%time", "%timeit", "!", "?", "time", "timeit", "who", "reset", "engine", "replay", "help"} {
+	for _, key := range []string{"%writefile", "%bash", "%html", "%markdown", "%time", "%timeit", "!", "?", "time", "timeit", "who", "reset", "engine", "get", "replay", "help"} {
 		b.WriteString(magics[key] + "\n")
 	}
 	r.ev.Stream("stdout", b.String())

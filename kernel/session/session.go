@@ -71,6 +71,7 @@ func (s *Notebook) reset() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.started++
+	s.opt.Tool.Fresh()
 	fset := token.NewFileSet()
 	s.front = front.New(fmt.Sprintf("wb/s%d/c", s.started), fset, s.opt.Tool.Importer(fset), packagesByName(s.opt.Tool.Packages()))
 	s.cells = map[string]string{}
@@ -164,13 +165,25 @@ func (s *Notebook) path(name string) string {
 func packagesByName(all []gotool.Package) front.Packages {
 	byName := map[string][]string{}
 	for _, p := range all {
-		if p.Standard || p.Own {
+		if p.Standard || p.Own || p.Got {
 			byName[p.Name] = append(byName[p.Name], p.Path)
 		}
 	}
+	got := map[string]bool{}
+	for _, p := range all {
+		got[p.Path] = p.Got
+	}
 	everyday := []string{"math/rand", "text/template", "text/scanner", "go/token", "html/template", "crypto/rand"}
 	for _, paths := range byName {
-		slices.SortStableFunc(paths, func(a, b string) int { return rank(everyday, a) - rank(everyday, b) })
+		slices.SortStableFunc(paths, func(a, b string) int {
+			if got[a] != got[b] { // what was got comes last: its names must not change what the others mean
+				if got[a] {
+					return 1
+				}
+				return -1
+			}
+			return rank(everyday, a) - rank(everyday, b)
+		})
 	}
 	return front.Packages{Names: slices.Sorted(maps.Keys(byName)), ByName: byName}
 }
