@@ -21,6 +21,9 @@ type Package struct {
 	// Standard and Own tell the standard library and Warpbook's packages from
 	// other modules'. Only these two are imported without being asked for.
 	Standard, Own bool
+	// Got is a package of a module that the session got: imported like those two,
+	// after them.
+	Got bool `json:",omitempty"`
 }
 
 // indexFile is the member of the archive that lists its packages.
@@ -80,9 +83,32 @@ func (x *exports) read(name string) ([]byte, error) {
 }
 
 // Packages returns what cells may import, ordered by path: the standard
-// library, Warpbook's own packages, and those of other modules that it brings.
+// library, Warpbook's own packages, and those of other modules that it brings or that the session got.
 // The caller must not change the slice.
 func (t *Toolchain) Packages() []Package {
+	t.mods.mu.Lock()
+	got, all := t.mods.packages, t.mods.all
+	t.mods.mu.Unlock()
+	if len(got) == 0 {
+		return t.brought()
+	}
+	if all == nil {
+		own := map[string]bool{}
+		for _, p := range got {
+			own[p.Path] = true
+		}
+		all = slices.DeleteFunc(slices.Clone(t.brought()), func(p Package) bool { return own[p.Path] })
+		all = append(all, got...)
+		sortPackages(all)
+		t.mods.mu.Lock()
+		t.mods.all = all
+		t.mods.mu.Unlock()
+	}
+	return all
+}
+
+// brought are the packages that need no module of the session's.
+func (t *Toolchain) brought() []Package {
 	if t.exports != nil {
 		return t.exports.packages
 	}

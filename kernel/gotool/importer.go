@@ -86,6 +86,9 @@ func (t *Toolchain) exportData(path string) ([]byte, error) {
 	if t.broken != nil {
 		return nil, fmt.Errorf("package %s is not among those that Warpbook brings: %w", path, t.broken)
 	}
+	if err := t.provided(path); err != nil {
+		return nil, err
+	}
 	packages, err := t.archives(context.Background(), []string{path})
 	if err != nil {
 		return nil, err
@@ -93,6 +96,9 @@ func (t *Toolchain) exportData(path string) ([]byte, error) {
 	p, ok := packages[path]
 	if !ok {
 		return nil, fmt.Errorf("package %s is not found: it is neither in the standard library nor in a module of Warpbook's", path)
+	}
+	if err := t.use(path, packages); err != nil {
+		return nil, err
 	}
 	return archiveExports(p.Archive)
 }

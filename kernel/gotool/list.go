@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -33,6 +34,7 @@ type compiled struct {
 	Archive  string
 	Standard bool
 	Cgo      bool
+	Module   string `json:",omitempty"` // "path@version"; of the program's own only the path
 	Imports  []string
 }
 
@@ -43,7 +45,9 @@ type listing struct {
 	memo     string // file; "" keeps nothing
 	loaded   bool
 	packages map[string]compiled
-	used     []string // what lookup found so far: a plugin links earlier cells too
+	versions map[string]string // of modules, where the session requires its own
+	session  map[string]bool   // packages that only this session has, which the memo must not get
+	used     []string          // what lookup found so far: a plugin links earlier cells too
 }
 
 type memo struct {
@@ -60,7 +64,7 @@ func memoFile(rec Record) string {
 }
 
 // format makes one tab separated line of each package that has an archive.
-const format = "{{if .Export}}{{.ImportPath}}\t{{.Name}}\t{{.Dir}}\t{{.Export}}\t{{.Standard}}\t{{len .CgoFiles}}\t{{join .Imports \",\"}}{{end}}"
+const format = "{{if .Export}}{{.ImportPath}}\t{{.Name}}\t{{.Dir}}\t{{.Export}}\t{{.Standard}}\t{{len .CgoFiles}}\t{{with .Module}}{{.Path}}{{with .Version}}@{{.}}{{end}}{{end}}\t{{join .Imports \",\"}}{{end}}"
 
 // golist runs go list for packages and all that they need. Mode "plugin"
 // compiles them as plugins need them, "exe" as the program itself has them.
@@ -69,7 +73,8 @@ func (t *Toolchain) golist(ctx context.Context, mode string, patterns []string) 
 	if mode == "plugin" {
 		args = append(args, "-installsuffix", "dynlink", "-buildmode=plugin")
 	}
-	args = append(append(args, "-f", format, "--"), patterns...)
+	session := t.sessionFlags()
+	args = append(append(append(args, session...), "-f", format, "--"), patterns...)
 	out, errText, err := t.run(ctx, t.record.Source, t.record.Go, args...)
 	if err != nil {
 		return nil, listError(ctx, patterns, errText, err)
@@ -85,6 +90,11 @@ func listError(ctx context.Context, patterns []string, text string, err error) e
 	if len(patterns) > 3 {
 		what = fmt.Sprintf("%d packages", len(patterns))
 	}
+	for _, p := range patterns {
+		if strings.Contains(text, "no required module provides package "+p) {
+			return notGot(p)
+		}
+	}
 	if text = strings.TrimSpace(text); text == "" {
 		text = err.Error()
 	}
@@ -95,12 +105,12 @@ func parseListing(out []byte) []compiled {
 	var packages []compiled
 	for line := range bytes.Lines(out) {
 		f := strings.Split(strings.TrimRight(string(line), "\n"), "\t")
-		if len(f) != 7 {
+		if len(f) != 8 {
 			continue // a package without an archive: unsafe
 		}
-		p := compiled{Path: f[0], Name: f[1], Dir: f[2], Archive: f[3], Standard: f[4] == "true", Cgo: f[5] != "0"}
-		if f[6] != "" {
-			p.Imports = strings.Split(f[6], ",")
+		p := compiled{Path: f[0], Name: f[1], Dir: f[2], Archive: f[3], Standard: f[4] == "true", Cgo: f[5] != "0", Module: f[6]}
+		if f[7] != "" {
+			p.Imports = strings.Split(f[7], ",")
 		}
 		packages = append(packages, p)
 	}
@@ -150,7 +160,7 @@ func (l *listing) lookup(paths []string) (packages map[string]compiled, missing 
 	l.load()
 	seen := map[string]bool{}
 	for _, p := range append(slices.Clone(paths), l.used...) {
-		if !l.complete(p, seen) {
+		if !l.complete(p, seen) || l.moved(p) {
 			missing = append(missing, p)
 		} else if !slices.Contains(l.used, p) {
 			l.used = append(l.used, p)
@@ -166,13 +176,54 @@ func (l *listing) add(found []compiled) (map[string]compiled, error) {
 	defer l.mu.Unlock()
 	l.load()
 	l.packages = maps.Clone(l.packages)
+	moved := map[string]bool{} // before any is replaced
 	for _, p := range found {
-		if _, err := os.Stat(l.packages[p.Path].Archive); err != nil {
+		moved[p.Path] = l.moved(p.Path)
+	}
+	for _, p := range found {
+		if _, err := os.Stat(l.packages[p.Path].Archive); err != nil || moved[p.Path] {
 			l.packages[p.Path] = p
+			if l.versions != nil && strings.Contains(p.Module, "@") {
+				l.session[p.Path] = true
+			}
 		}
 	}
 	return l.packages, l.save()
 }
+
+// require tells the versions that the session's modules have from now on.
+func (l *listing) require(versions map[string]string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.versions = versions
+	if l.session == nil {
+		l.session = map[string]bool{}
+	}
+}
+
+// unuse forgets that a package, or with "" that any package, is in use.
+func (l *listing) unuse(path string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.used = slices.DeleteFunc(l.used, func(used string) bool { return path == "" || used == path })
+}
+
+// moved tells whether the session has another version of a known package, or
+// of one that it imports.
+func (l *listing) moved(path string) bool {
+	if l.versions == nil {
+		return false
+	}
+	return walk(path, l.packages, map[string]bool{}, func(p compiled) error {
+		module, version, _ := strings.Cut(p.Module, "@")
+		if now := l.versions[module]; version != "" && now != "" && now != version {
+			return errMoved
+		}
+		return nil
+	}) != nil
+}
+
+var errMoved = errors.New("another version")
 
 // forget starts anew, whatever the memo says.
 func (l *listing) forget() {
@@ -249,6 +300,9 @@ func (l *listing) save() error {
 	}
 	m := memo{Made: time.Now()}
 	for _, p := range l.packages {
+		if l.session[p.Path] {
+			continue
+		}
 		m.Packages = append(m.Packages, p)
 	}
 	slices.SortFunc(m.Packages, func(a, b compiled) int { return strings.Compare(a.Path, b.Path) })

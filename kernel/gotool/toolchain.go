@@ -69,14 +69,16 @@ type Unavailable struct {
 func (e *Unavailable) Error() string { return e.Text }
 
 // Toolchain compiles cells and knows the types of the packages they import. It
-// is safe for concurrent use.
+// serves one session, whose modules it holds, and is safe for concurrent use.
 type Toolchain struct {
 	record  Record
+	exe     string
 	env     []string // the whole environment of the tools
 	exports *exports // nil without an archive
 	broken  error    // why Build is impossible; nil when it is possible
 
 	list listing
+	mods modules // of the session that uses this Toolchain
 
 	docMu sync.Mutex
 	docs  map[string]*Docs
@@ -101,7 +103,7 @@ func Find(exe string) (*Toolchain, error) {
 }
 
 func open(rec Record, dir, exe string) (*Toolchain, error) {
-	t := &Toolchain{record: rec, env: environ(rec.Env), docs: map[string]*Docs{}}
+	t := &Toolchain{record: rec, exe: exe, env: environ(rec.Env), docs: map[string]*Docs{}}
 	t.list.memo = memoFile(rec)
 	if rec.Exports != "" {
 		archive, err := openExports(filepath.Join(dir, rec.Exports))
