@@ -679,8 +679,7 @@ func (a *attempt) unitAt(pos token.Pos) *Unit {
 		}
 		off := tf.Offset(pos) - f.Offset
 		for _, u := range a.affected {
-			last := u.Ranges[len(u.Ranges)-1]
-			if u.Source == f.Source && off >= u.Ranges[0][0] && off < last[1] {
+			if r := u.Ranges[u.main]; u.Source == f.Source && off >= r[0] && off < r[1] {
 				return u
 			}
 		}

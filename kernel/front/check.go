@@ -19,6 +19,19 @@ const showName = "wb_show"
 func (s *Session) Check(count int, code string) (*Cell, []Diagnostic) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.parsed = nil
+	cell, diags := s.check(count, code)
+	if cell != nil {
+		cell.parsed = s.parsed
+		return cell, nil
+	}
+	for _, f := range s.parsed { // the diagnostics hold their positions as text
+		s.fset.RemoveFile(f)
+	}
+	return nil, diags
+}
+
+func (s *Session) check(count int, code string) (*Cell, []Diagnostic) {
 	in, diags := s.read(count, code)
 	if len(diags) > 0 {
 		return nil, sortDiagnostics(diags)

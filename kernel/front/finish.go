@@ -104,10 +104,8 @@ func (a *attempt) dependNode(c *Cell, f *File, n ast.Node, key map[types.Object]
 		if u.Source != f.Source {
 			continue
 		}
-		for _, r := range u.Ranges {
-			if start >= r[0] && start < r[1] {
-				unit = u
-			}
+		if r := u.Ranges[u.main]; start >= r[0] && start < r[1] {
+			unit = u
 		}
 	}
 	if unit == nil {

@@ -32,6 +32,7 @@ func (s *Session) parse(src *Source, head string, text []byte, tail string) (*Fi
 	if f == nil {
 		return nil, err
 	}
+	s.parsed = append(s.parsed, s.fset.File(f.Package))
 	return &File{Source: src, AST: f, Text: full, Offset: len(head)}, err
 }
 
@@ -111,7 +112,15 @@ func units(src *Source, chunks []Chunk, fset *token.FileSet, f *File) []*Unit {
 			case token.TYPE:
 				for _, spec := range d.Specs {
 					a, b := f.span(fset, spec)
-					u := &Unit{Kind: Type, Source: src, Ranges: [][2]int{{start, start + len("type")}, {a, b}}, own: true}
+					u := &Unit{Kind: Type, Source: src, own: true}
+					u.Ranges = [][2]int{{start, start + len("type")}, {a, b}}
+					if d.Lparen.IsValid() { // a group: its parentheses come with every part of it
+						open, end := f.offset(fset, d.Lparen), f.offset(fset, d.Rparen)
+						u.Ranges = [][2]int{{start, start + len("type")}, {open, open + 1}, {a, withSemicolon(src.Text, b)}, {end, end + 1}}
+						u.main = 2
+					} else {
+						u.main = 1
+					}
 					u.Keys = []string{spec.(*ast.TypeSpec).Name.Name}
 					out = append(out, u)
 				}
@@ -121,10 +130,27 @@ func units(src *Source, chunks []Chunk, fset *token.FileSet, f *File) []*Unit {
 	return out
 }
 
+// withSemicolon moves the end of a spec behind a semicolon that follows it.
+func withSemicolon(src []byte, end int) int {
+	for i := end; i < len(src); i++ {
+		switch src[i] {
+		case ' ', '\t':
+		case ';':
+			return i + 1
+		default:
+			return end
+		}
+	}
+	return end
+}
+
+func (f *File) offset(fset *token.FileSet, pos token.Pos) int {
+	return fset.File(pos).Offset(pos) - f.Offset
+}
+
 // span gives a node's bytes in the cell.
 func (f *File) span(fset *token.FileSet, n ast.Node) (start, end int) {
-	file := fset.File(n.Pos())
-	return file.Offset(n.Pos()) - f.Offset, file.Offset(n.End()) - f.Offset
+	return f.offset(fset, n.Pos()), f.offset(fset, n.End())
 }
 
 func receiverBase(recv *ast.FieldList) string {

@@ -37,6 +37,7 @@ type Packages struct {
 type Session struct {
 	mu       sync.Mutex
 	fset     *token.FileSet
+	parsed   []*token.File // files of fset that the current check has added
 	importer types.Importer
 	packages atomic.Pointer[Packages]
 	symbols  map[string]*Symbol
@@ -102,6 +103,7 @@ type Unit struct {
 	Kind   Kind
 	Source *Source
 	Ranges [][2]int // bytes of Source.Text that make it up
+	main   int      // the range that is its own: the others are the type keyword and parentheses
 	Keys   []string
 	Base   string          // for a method: the receiver's type
 	Deps   map[string]bool // keys that it uses
@@ -119,8 +121,12 @@ func (u *Unit) text() string {
 
 // Text is the declaration's source.
 func (u *Unit) Text() string {
-	start, end := u.Ranges[0][0], u.Ranges[len(u.Ranges)-1][1]
-	return string(u.Source.Text[start:end])
+	r := u.Ranges[u.main]
+	text := string(u.Source.Text[r[0]:r[1]])
+	if u.Kind == Type {
+		return "type " + text
+	}
+	return text
 }
 
 // Fset resolves positions of the session's objects; files are named "cell[n]".
@@ -199,6 +205,7 @@ type Cell struct {
 	Warnings []Diagnostic         // earlier declarations that no longer compile
 
 	session  *Session
+	parsed   []*token.File
 	pkgs     []*types.Package // those that its code was checked in
 	imports  map[string]string
 	dots     []string
@@ -273,7 +280,11 @@ func (s *Session) Owner(obj types.Object) *Symbol {
 
 // Doc is the comment right above the declaration.
 func (u *Unit) Doc() string {
-	lines := strings.Split(string(u.Source.Text[:u.Ranges[0][0]]), "\n")
+	start := u.Ranges[0][0]
+	if u.main > 1 {
+		start = u.Ranges[u.main][0]
+	}
+	lines := strings.Split(string(u.Source.Text[:start]), "\n")
 	var doc []string
 	for i := len(lines) - 2; i >= 0; i-- {
 		text, ok := strings.CutPrefix(strings.TrimSpace(lines[i]), "//")
@@ -283,4 +294,18 @@ func (u *Unit) Doc() string {
 		doc = append([]string{strings.TrimPrefix(text, " ")}, doc...)
 	}
 	return strings.Join(doc, "\n")
+}
+
+// Forget drops the positions of a cell that declares nothing: a long session
+// must not keep the files of every cell. It is called when the cell has run and
+// its errors are told.
+func (s *Session) Forget(c *Cell) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(c.Units) > 0 || len(c.Defined) > 0 {
+		return
+	}
+	for _, f := range c.parsed {
+		s.fset.RemoveFile(f)
+	}
 }

@@ -215,13 +215,14 @@ func (p *pkg) entry() {
 	} else {
 		b.WriteString("func wb_entry() {\n")
 	}
+	if c.Body == nil {
+		p.writeInits(&b)
+	}
 	for i := range p.inits {
 		fmt.Fprintf(&b, "(WbX{}).I_%d()\n", i)
 	}
 	if c.Body != nil {
 		fmt.Fprintf(&b, "//line %s:1:1\n%s\n", front.FileName(c.Count), body)
-	} else {
-		p.writeInits(&b)
 	}
 	if c.HasMain {
 		fmt.Fprintf(&b, "(WbX{}).F_main()\n")
@@ -266,7 +267,7 @@ func (p *pkg) writeInits(b *strings.Builder) {
 				fmt.Fprintf(b, "*wb_s%d = &wb_e%d; %s.Define(%d)\n", sym.Slot, sym.Slot, p.rt(), sym.Slot)
 				continue
 			}
-			fmt.Fprintf(b, "*wb_s%d = new(%s); %s.Define(%d)\n", sym.Slot, p.typeString(sym.Obj.Type()), p.rt(), sym.Slot)
+			fmt.Fprintf(b, "*wb_s%d = %s.New[%s](); %s.Define(%d)\n", sym.Slot, p.rt(), p.typeString(sym.Obj.Type()), p.rt(), sym.Slot)
 		}
 	}
 	for i, in := range c.Inits {
@@ -306,7 +307,7 @@ func (p *pkg) writeInit(b *strings.Builder, i int, in *types.Initializer) {
 		p.slots[sym] = true
 		name := fmt.Sprintf("wb_t%d_%d", i, j)
 		names = append(names, name)
-		sets = append(sets, fmt.Sprintf("{ wb_v := new(%s); *wb_v = %s; *wb_s%d = wb_v; %s.Define(%d) }", p.typeString(v.Type()), name, sym.Slot, p.rt(), sym.Slot))
+		sets = append(sets, fmt.Sprintf("{ wb_v := %s.New[%s](); *wb_v = %s; *wb_s%d = wb_v; %s.Define(%d) }", p.rt(), p.typeString(v.Type()), name, sym.Slot, p.rt(), sym.Slot))
 	}
 	fmt.Fprintf(b, "var %s =\n%s%s; %s\n", strings.Join(names, ", "), line, rhs, strings.Join(sets, "; "))
 }
@@ -348,22 +349,26 @@ func (p *pkg) embeds() {
 // cells' types and constants, exports for later cells, and the registration.
 func (p *pkg) glue() {
 	var b strings.Builder
-	for _, sym := range p.c.Defined {
-		p.slots[sym] = true
+	bySlot := map[int]*front.Symbol{}
+	for sym := range p.slots {
+		bySlot[sym.Slot] = sym
+	}
+	for _, sym := range p.c.Defined { // a variable that is defined again is one slot with the old one
+		bySlot[sym.Slot] = sym
 	}
 	b.WriteString("type WbX struct{}\nfunc main() {}\n")
-	for _, sym := range sortedSymbols(p.slots) {
-		t := p.typeString(p.c.TypeOf(sym))
-		fmt.Fprintf(&b, "var wb_s%d = (**%s)(%s(%s.Slot(%d)))\n", sym.Slot, t, p.unsafePtr(), p.rt(), sym.Slot)
+	for _, slot := range slices.Sorted(maps.Keys(bySlot)) {
+		t := p.typeString(p.c.TypeOf(bySlot[slot]))
+		fmt.Fprintf(&b, "var wb_s%d = (**%s)(%s(%s.Slot(%d)))\n", slot, t, p.unsafePtr(), p.rt(), slot)
 	}
 	p.exports(&b)
 	p.writeAliases(&b) // last: all of the above may have asked for more
 	refl := p.importAs("reflect")
 	fmt.Fprintf(&b, "func init() {\n")
 	for _, sym := range p.c.Defined {
-		fmt.Fprintf(&b, "if *wb_s%d == nil { *wb_s%d = new(%s) }\n", sym.Slot, sym.Slot, p.typeString(sym.Obj.Type()))
+		fmt.Fprintf(&b, "%s.Zero[%s](%d)\n", p.rt(), p.typeString(sym.Obj.Type()), sym.Slot)
 	}
-	fmt.Fprintf(&b, "%s.Register(%q, wb_entry, map[string]%s.Value{\n", p.rt(), p.c.Package, refl)
+	fmt.Fprintf(&b, "%s.Register(%q, wb_entry, %s.Symbols{\n", p.rt(), p.c.Package, p.rt())
 	for _, s := range p.symbols {
 		b.WriteString(strings.ReplaceAll(s, "§", refl))
 	}
@@ -384,7 +389,7 @@ func (p *pkg) exports(b *strings.Builder) {
 			params, args := p.typeParams(obj)
 			fmt.Fprintf(b, "type WbT_%s%s = %s%s\n", name, params, name, args)
 			if params == "" && !isConstraint(obj.Type()) {
-				p.symbols = append(p.symbols, fmt.Sprintf("\t%q: §.ValueOf((*%s)(nil)),\n", "T_"+name, name))
+				p.symbols = append(p.symbols, fmt.Sprintf("\t%q: §.ValueOf(wbrt.Nil[%s]()),\n", "T_"+name, name))
 			}
 		case *types.Const:
 			fmt.Fprintf(b, "const WbC_%s = %s\n", name, name)

@@ -36,6 +36,7 @@ type Cell struct {
 
 	done    chan struct{} // closed by Stop
 	exit    chan int
+	gid     atomic.Int64 // of the main goroutine
 	mu      sync.Mutex
 	cause   string
 	defined []int
@@ -82,7 +83,7 @@ type End struct {
 }
 
 // Run runs f as the cell's main goroutine. A stopped cell that does not end
-// within grace is left behind.
+// within grace is left behind, and at once when it waits for what may never come.
 func (c *Cell) Run(f func(), grace time.Duration) End {
 	last.Store(c)
 	running.Store(c)
@@ -95,11 +96,13 @@ func (c *Cell) Run(f func(), grace time.Duration) End {
 	case code := <-c.exit:
 		return c.exited(code)
 	case <-c.done:
+		enough := c.stuck(grace)
+		defer enough.stop()
 		select {
 		case end = <-ended:
 		case code := <-c.exit:
 			return c.exited(code)
-		case <-time.After(grace):
+		case <-enough.time:
 			end.Left = true
 			go func() { <-ended; c.forget() }()
 		}
@@ -126,6 +129,7 @@ func (c *Cell) exited(code int) End {
 func (c *Cell) forget() { time.AfterFunc(lingering, func() { stopping(-1) }) }
 
 func (c *Cell) main(f func(), ended chan<- End) {
+	c.gid.Store(goroutineID())
 	setProfLabel(unsafe.Pointer(c))
 	debug.SetPanicOnFault(true)
 	var end End

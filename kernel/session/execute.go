@@ -75,6 +75,7 @@ func (r *run) eval(code string, value bool) (*display.Bundle, *Error) {
 	if len(diags) > 0 {
 		return nil, s.compileError(diags)
 	}
+	defer s.front.Forget(cell)
 	if value && (cell.Show == nil || cell.Quiet) {
 		return nil, simpleError("compile error", "not an expression with a value")
 	}

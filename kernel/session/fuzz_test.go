@@ -14,6 +14,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -35,8 +36,7 @@ var (
 // TestDifferential makes random well-typed programs as lists of cells, runs them
 // in a session and compares what each cell puts out with what the same program
 // does when the compiler has it. In forced yaegi mode a cell may be refused: it
-// is then left out of the program, or compiled when later cells need it; so
-// thousands of small statements meet the interpreter.
+// is then left out of the program, with those that need it; so thousands of small statements meet the interpreter.
 func TestDifferential(t *testing.T) {
 	f := &fuzzer{t: t, seen: map[string]int{}, refusals: map[string]int{}}
 	start := time.Now()
@@ -88,7 +88,7 @@ func generate(seed uint64) (*program, error) {
 		mode = *fuzzMode
 	}
 	if mode == "yaegi" {
-		g.script(120)
+		g.script(300)
 	} else {
 		g.mixed(10)
 	}
@@ -138,6 +138,9 @@ func (f *fuzzer) batch(seed uint64, n int) {
 		f.t.Error(err)
 		return
 	}
+	if testing.Verbose() {
+		defer func() { fmt.Printf("seed %d: %d programs, %d cells, %d interpreted, %d findings\n", seed, f.programs, f.cells, f.interpreted, f.findings) }()
+	}
 	for i, p := range ps {
 		f.programs++
 		f.cells += len(p.kept)
@@ -163,7 +166,14 @@ func (p *program) runSession(t *testing.T) {
 			mode = m
 		}
 	}
+	gone := map[string]bool{} // variables whose definition was refused
 	for i, c := range p.cells {
+		if slices.ContainsFunc(marker.FindAllString(c.text, -1), func(m string) bool { return gone[m] }) {
+			for _, m := range marker.FindAllString(c.decl, -1) {
+				gone[m] = true
+			}
+			continue
+		}
 		m := p.mode
 		if c.compiled && m == "yaegi" {
 			m = "compiled"
@@ -173,11 +183,10 @@ func (p *program) runSession(t *testing.T) {
 		if err != nil && m == "yaegi" {
 			if _, what, ok := strings.Cut(err.Value, ": "); ok && strings.Contains(what, "cannot be interpreted exactly") {
 				p.refused[what]++
-				if !c.defines {
-					continue
+				for _, m := range marker.FindAllString(c.decl, -1) {
+					gone[m] = true
 				}
-				setMode("compiled")
-				text, err = p.exec(s, i+1, c)
+				continue
 			}
 		}
 		if mode == "yaegi" {
@@ -256,9 +265,14 @@ func (p *program) minimise(t *testing.T, at int, want []string) (cells []progCel
 	if at < len(want) {
 		expect = want[at]
 	}
+	if less := needed(cells); len(less) < len(cells) {
+		if g, w, ok := fails(t, p.mode, less); ok {
+			cells, got, expect = less, g, w
+		}
+	}
 	tries := 0
 	for size := len(cells) / 2; size >= 1; size /= 2 {
-		for from := 0; from+size < len(cells) && tries < 40; {
+		for from := 0; from+size < len(cells) && tries < 15; {
 			less := append(append([]progCell(nil), cells[:from]...), cells[from+size:]...)
 			tries++
 			if g, w, ok := fails(t, p.mode, less); ok {
@@ -270,6 +284,43 @@ func (p *program) minimise(t *testing.T, at int, want []string) (cells []progCel
 	}
 	return cells, got, expect
 }
+
+var word = regexp.MustCompile(`[\pL_][\pL\d_]*`)
+
+// needed are the cells that define what the last one mentions, and it.
+func needed(cells []progCell) []progCell {
+	keep := make([]bool, len(cells))
+	words := map[string]bool{}
+	take := func(i int) {
+		keep[i] = true
+		for _, w := range word.FindAllString(programText(cells[i].text+"\n"+cells[i].decl+"\n"+cells[i].body), -1) {
+			words[w] = true
+		}
+	}
+	take(len(cells) - 1)
+	for i := len(cells) - 2; i >= 0; i-- {
+		if !cells[i].defines {
+			continue
+		}
+		for _, m := range declared.FindAllStringSubmatch(programText(cells[i].decl), -1) {
+			if words[m[1]] && !keep[i] {
+				take(i)
+			}
+		}
+		if !keep[i] && strings.Contains(cells[i].decl, "iota") {
+			take(i)
+		}
+	}
+	var out []progCell
+	for i, k := range keep {
+		if k {
+			out = append(out, cells[i])
+		}
+	}
+	return out
+}
+
+var declared = regexp.MustCompile(`(?m)^(?:type|var|func) (?:\(\w+ \*?)?([\pL_][\pL\d_]*)`)
 
 func fails(t *testing.T, mode string, cells []progCell) (got, want string, ok bool) {
 	if bad, _ := typeErrors(cells); len(bad) > 0 {

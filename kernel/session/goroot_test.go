@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"go/ast"
+	"go/build/constraint"
 	"go/parser"
 	"go/token"
 	"os"
@@ -81,7 +82,7 @@ func gorootPrograms(t *testing.T) []string {
 			}
 			name := filepath.ToSlash(filepath.Join(dir, filepath.Base(f)))
 			line, _, _ := strings.Cut(string(data), "\n")
-			if strings.TrimSpace(line) == "// run" && gorootSkip(name, string(data)) == "" {
+			if strings.TrimSpace(line) == "// run" && builtHere(string(data)) && gorootSkip(name, string(data)) == "" {
 				out = append(out, name)
 			}
 		}
@@ -90,6 +91,19 @@ func gorootPrograms(t *testing.T) []string {
 		t.Fatalf("no programs in %s: this Go comes without its tests", root)
 	}
 	return out
+}
+
+// builtHere evaluates the program's build constraint.
+func builtHere(src string) bool {
+	for line := range strings.Lines(src) {
+		if constraint.IsGoBuild(line) {
+			x, err := constraint.Parse(strings.TrimSpace(line))
+			return err != nil || x.Eval(func(tag string) bool {
+				return tag == runtime.GOOS || tag == runtime.GOARCH || tag == "gc" || tag == "unix" || tag == "cgo" || strings.HasPrefix(tag, "go1.")
+			})
+		}
+	}
+	return true
 }
 
 // gorootCase runs one program and says what is wrong, or "".
@@ -126,6 +140,59 @@ func gorootCase(t *testing.T, name string) string {
 	return ""
 }
 
+// shadows says whether main has variables of its own with the names of the
+// program's declarations. At the top level of a cell they would be declared
+// again, and not only for main; a person puts them into a block.
+func shadows(f *ast.File) bool {
+	names := map[string]bool{}
+	for _, d := range f.Decls {
+		switch d := d.(type) {
+		case *ast.FuncDecl:
+			if d.Recv == nil {
+				names[d.Name.Name] = true
+			}
+		case *ast.GenDecl:
+			for _, spec := range d.Specs {
+				switch spec := spec.(type) {
+				case *ast.TypeSpec:
+					names[spec.Name.Name] = true
+				case *ast.ValueSpec:
+					for _, id := range spec.Names {
+						names[id.Name] = true
+					}
+				}
+			}
+		}
+	}
+	found := false
+	for _, d := range f.Decls {
+		if fd, ok := d.(*ast.FuncDecl); ok && fd.Name.Name == "main" && fd.Recv == nil {
+			for _, st := range fd.Body.List {
+				ast.Inspect(st, func(n ast.Node) bool {
+					switch n := n.(type) {
+					case *ast.BlockStmt, *ast.FuncLit:
+						return false
+					case *ast.TypeSpec:
+						found = found || names[n.Name.Name]
+					case *ast.ValueSpec:
+						for _, id := range n.Names {
+							found = found || names[id.Name]
+						}
+					case *ast.AssignStmt:
+						for _, x := range n.Lhs {
+							if id, ok := x.(*ast.Ident); ok && n.Tok == token.DEFINE {
+								found = found || names[id.Name]
+							}
+						}
+					}
+					return true
+				})
+			}
+		}
+	}
+	return found
+}
+
 // splitProgram makes cells of a program.
 func splitProgram(src []byte) ([]string, error) {
 	fset := token.NewFileSet()
@@ -157,8 +224,12 @@ func splitProgram(src []byte) ([]string, error) {
 		}
 		decls.WriteString(text(start, d.End()) + "\n\n")
 	}
+	code := body.String()
+	if shadows(f) {
+		code = "{" + code + "\n}"
+	}
 	var cells []string
-	for _, c := range []string{imports.String(), decls.String(), body.String()} {
+	for _, c := range []string{imports.String(), decls.String(), code} {
 		if strings.TrimSpace(c) != "" {
 			cells = append(cells, c)
 		}

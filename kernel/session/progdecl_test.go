@@ -2,6 +2,8 @@ package session_test
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 )
 
@@ -16,19 +18,30 @@ func (g *progen) declare(text string) {
 func (g *progen) run(text string) { g.add(progCell{text: text, body: text}) }
 
 // setup declares some types, functions and constants.
-func (g *progen) setup(types int) {
+func (g *progen) setup(types int, whole bool) {
 	var b strings.Builder
+	piece := func(f func() string) {
+		g.attempt(func() {
+			text := f()
+			g.declare(b.String() + text) // for the check only
+			g.cells[len(g.cells)-1].text = text
+		})
+		if n := len(g.cells); n > 0 {
+			b.WriteString(g.cells[n-1].text + "\n")
+			g.cells = g.cells[:n-1]
+		}
+	}
 	for range types {
-		b.WriteString(g.declareType() + "\n")
+		piece(g.declareType)
 	}
 	for range 2 + g.n(3) {
-		b.WriteString(g.declareFunc() + "\n")
+		piece(g.declareFunc)
 	}
 	c := g.local("k")
 	t := pick(g, basics[:8])
 	fmt.Fprintf(&b, "const (\n\t%s = iota + 3\n\t%sB\n\t%sC %s = %s\n)\n", c, c, c, t.name, g.constant(t))
 	g.consts = append(g.consts, pvar{c, tInt}, pvar{c + "B", tInt}, pvar{c + "C", t})
-	if g.chance(50) {
+	if whole || g.chance(50) {
 		g.declare(b.String())
 		return
 	}
@@ -225,7 +238,16 @@ func (g *progen) defineVar(depth int) {
 		g.add(progCell{text: "var " + m + " " + t.name + " = " + x, decl: "var " + m + " " + t.name, body: m + " = " + x, defines: true})
 		return
 	}
-	// The type must be the one that inference gives.
+	switch t.name { // the type must be the one that inference gives
+	case "int", "float64", "string", "bool", "complex128":
+		if g.chance(30) {
+			x = t.name + "(" + x + ")"
+		}
+	default:
+		if !strings.HasPrefix(x, t.name) && !strings.HasPrefix(x, "§") && t.kind != "ptr" && t.kind != "struct" {
+			x = t.name + "(" + x + ")"
+		}
+	}
 	m := g.define(t)
 	op := pick(g, []string{":=", "var"})
 	text := m + " := " + x
@@ -245,7 +267,7 @@ func (g *progen) smallCell(depth int) {
 	switch k := g.n(20); {
 	case k < 4:
 		g.risk = false
-		g.defineVar(depth)
+		g.attempt(func() { g.defineVar(depth) })
 	case k < 9:
 		g.run(g.assignment(depth))
 	case k < 11:
@@ -258,6 +280,9 @@ func (g *progen) smallCell(depth int) {
 			}
 		}
 		x := g.expr(t, depth)
+		if strings.HasPrefix(x, "!") { // that would be a shell command
+			x = "(" + x + ")"
+		}
 		g.add(progCell{text: x, body: "wbShow(" + x + ")"})
 	case k < 14:
 		g.run(g.print(depth))
@@ -269,6 +294,8 @@ func (g *progen) smallCell(depth int) {
 			g.run(fmt.Sprintf("fmt.Printf(\"%%T %%v %%+v %%#v\\n\", %s, %s, %s, %s)", v.name, v.name, v.name, v.name))
 		} else if v.t.kind == "opaque" {
 			g.run("fmt.Println(" + v.name + ".String(), " + v.name + ".Len())")
+		} else if v.t.kind == "struct" || v.t.kind == "array" {
+			g.run(fmt.Sprintf("fmt.Printf(\"%%T\\n\", %s)", v.name))
 		} else {
 			g.run(fmt.Sprintf("fmt.Printf(\"%%T %%t\\n\", %s, %s == nil)", v.name, v.name))
 		}
@@ -373,4 +400,25 @@ func (g *progen) jsonOrSort(depth int) string {
 		return fmt.Sprintf("%s, %s := json.Marshal(%s)\nfmt.Println(string(%s), %s)", j, e, v.name, j, e)
 	}
 	return g.print(depth)
+}
+
+// attempt adds cells that others will need: they must type-check now.
+func (g *progen) attempt(f func()) {
+	for range 8 {
+		cells, types, vars, funcs, consts := g.cells, g.types, g.vars, g.funcs, g.consts
+		ver := maps.Clone(g.ver)
+		g.cells, g.types, g.vars = slices.Clip(cells), slices.Clip(types), slices.Clip(vars)
+		g.funcs, g.consts = slices.Clip(funcs), slices.Clip(consts)
+		f()
+		var defs []progCell
+		for _, c := range g.cells {
+			if c.defines {
+				defs = append(defs, c)
+			}
+		}
+		if bad, _ := typeErrors(defs); len(bad) == 0 {
+			return
+		}
+		g.cells, g.types, g.vars, g.funcs, g.consts, g.ver = cells, types, vars, funcs, consts, ver
+	}
 }

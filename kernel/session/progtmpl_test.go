@@ -497,12 +497,21 @@ func (g *progen) redeclare() {
 	}
 }
 
-// script makes a program of small statements.
+// script makes a program of small statements, over variables that one cell
+// defines.
 func (g *progen) script(cells int) {
-	g.setup(2 + g.n(3))
-	for range 6 {
-		g.defineVar(0)
+	g.setup(3+g.n(3), true)
+	from := len(g.cells)
+	for range 16 {
+		g.attempt(func() { g.defineVar(1) })
 	}
+	all := progCell{defines: true, compiled: true}
+	for _, c := range g.cells[from:] {
+		all.text += c.text + "\n"
+		all.decl += c.decl + "\n"
+		all.body += c.body + "\n"
+	}
+	g.cells = append(g.cells[:from], all)
 	for range cells {
 		g.smallCell(g.n(3))
 	}
@@ -510,16 +519,16 @@ func (g *progen) script(cells int) {
 
 // mixed makes a program of statements and declarations of every sort.
 func (g *progen) mixed(cells int) {
-	g.setup(2 + g.n(3))
+	g.setup(2+g.n(3), false)
 	for range 4 {
-		g.defineVar(1)
+		g.attempt(func() { g.defineVar(1) })
 	}
 	for range cells {
 		switch k := g.n(20); {
 		case k < 11:
-			g.template()
+			g.attempt(g.template)
 		case k < 13:
-			g.redeclare()
+			g.attempt(g.redeclare)
 		case k < 14:
 			g.run(g.fill(pick(g, panics)))
 		case k < 16:
