@@ -15,12 +15,18 @@ import (
 
 // documented adds what the source of a package says about an object of it.
 // Without source the signature alone has to do.
-func (a *Assistant) documented(d *description, path string, obj types.Object) {
+func (a *Assistant) documented(d *description, path string, obj types.Object, detail int) {
 	docs, err := a.session.Doc(path)
 	if err != nil {
 		return
 	}
+	if detail > 0 {
+		docs = docs.Full()
+	}
 	obj = origin(obj)
+	if docs.Abridged {
+		defer d.withoutBody(obj)
+	}
 	switch o := obj.(type) {
 	case *types.Func:
 		if recv := o.Signature().Recv(); recv != nil {
@@ -50,6 +56,19 @@ func (a *Assistant) documented(d *description, path string, obj types.Object) {
 		value(d, docs, o.Name())
 	default:
 		value(d, docs, obj.Name())
+	}
+}
+
+// withoutBody is for source of which the bodies and the values are not here.
+func (d *description) withoutBody(obj types.Object) {
+	switch o := obj.(type) {
+	case *types.Func, *types.Var:
+		if v, ok := o.(*types.Var); ok && v.IsField() {
+			return // declared whole
+		}
+		if d.source != "" {
+			d.source, d.missing = "", "The source is not on this machine: it comes with the Go toolchain."
+		}
 	}
 }
 
@@ -184,7 +203,7 @@ func (a *Assistant) plain(d description) string {
 		p := comment.Printer{TextWidth: 80}
 		parts = append(parts, string(p.Text(a.parsed(d))))
 	}
-	return layout(append(parts, d.where, d.source))
+	return layout(append(parts, d.where, d.missing, d.source))
 }
 
 func (a *Assistant) markdown(d description) string {
@@ -193,7 +212,7 @@ func (a *Assistant) markdown(d description) string {
 		p := comment.Printer{DocLinkBaseURL: linkBase, HeadingLevel: 4, HeadingID: func(*comment.Heading) string { return "" }}
 		parts = append(parts, string(p.Markdown(a.parsed(d))))
 	}
-	parts = append(parts, d.where)
+	parts = append(parts, d.where, d.missing)
 	if d.source != "" {
 		parts = append(parts, fence(d.source))
 	}

@@ -21,8 +21,10 @@ type description struct {
 	code   string // declaration or signature, in Go
 	doc    string // doc comment
 	source string
-	where  string // a sentence
-	home   string // package whose doc links it has
+	// missing says why there is no source
+	missing string
+	where   string // a sentence
+	home    string // package whose doc links it has
 }
 
 // Inspect describes what is at a cursor, which counts code points: the name
@@ -34,7 +36,7 @@ func (a *Assistant) Inspect(code string, cursor, detail int) Inspection {
 		return Inspection{}
 	}
 	if detail < 1 {
-		d.source = ""
+		d.source, d.missing = "", ""
 	}
 	return Inspection{Found: true, Plain: a.plain(d), Markdown: a.markdown(d)}
 }
@@ -170,7 +172,7 @@ func (a *Assistant) describe(v *view, obj types.Object, detail int) (description
 	d := description{code: declaration(obj)}
 	switch {
 	case obj.Pkg() == nil:
-		a.documented(&d, "builtin", obj)
+		a.documented(&d, "builtin", obj, detail)
 	case obj.Pkg() == v.pkg:
 		v.local(&d, obj)
 	case own(obj):
@@ -182,7 +184,7 @@ func (a *Assistant) describe(v *view, obj types.Object, detail int) (description
 	default:
 		d.home = obj.Pkg().Path()
 		d.where = "From package " + obj.Pkg().Path() + "."
-		a.documented(&d, obj.Pkg().Path(), obj)
+		a.documented(&d, obj.Pkg().Path(), obj, detail)
 	}
 	return d, true
 }

@@ -7,6 +7,7 @@ import (
 	"go/doc"
 	"go/parser"
 	"go/token"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -18,8 +19,12 @@ type Docs struct {
 	*doc.Package
 	Fset   *token.FileSet
 	Source map[string][]byte // by file name in Fset
+	// Abridged says that the source is what the installation kept of it: there
+	// are no bodies of functions, and long values are empty.
+	Abridged bool
 	// ends of functions: go/doc cuts their bodies off the tree.
 	ends map[*ast.FuncDecl]token.Pos
+	full func() (*Docs, error) // reads the source; nil for what came from it
 }
 
 // Text returns the source of a node, a function's body included.
@@ -36,23 +41,67 @@ func (d *Docs) Text(n ast.Node) string {
 	return string(src[from.Offset:to.Offset])
 }
 
-// Doc reads the documentation of a package from its source, "builtin" included.
+// Doc reads the documentation of a package, "builtin" included. That of the
+// standard library never changes, so it comes from what the installation kept,
+// which is read several times faster than the source.
 func (t *Toolchain) Doc(path string) (*Docs, error) {
 	t.docMu.Lock()
 	defer t.docMu.Unlock()
-	if d := t.docs[path]; d != nil {
+	if d := t.docs[path]; d != nil && d.Abridged {
 		return d, nil
 	}
-	dir, err := t.sourceDir(path)
-	if err != nil {
-		return nil, err
+	dir, gone := t.sourceDir(path)
+	if gone == nil && !t.standard(path) {
+		if d, err := t.sourceDocs(dir, path); err == nil {
+			return d, nil
+		}
+	}
+	if d, err := t.keptDocs(path); err == nil {
+		d.full = func() (*Docs, error) {
+			t.docMu.Lock()
+			defer t.docMu.Unlock()
+			if gone != nil {
+				return nil, gone
+			}
+			return t.sourceDocs(dir, path)
+		}
+		t.docs[path] = d
+		return d, nil
+	}
+	if gone != nil {
+		return nil, gone
+	}
+	return t.sourceDocs(dir, path)
+}
+
+// Full returns the documentation with the whole source where that is on this
+// machine, and d where it is not.
+func (d *Docs) Full() *Docs {
+	if d.full == nil {
+		return d
+	}
+	if full, err := d.full(); err == nil {
+		return full
+	}
+	return d
+}
+
+// sourceDocs reads documentation from the source in a folder, once.
+func (t *Toolchain) sourceDocs(dir, path string) (*Docs, error) {
+	key := path + " " + dir
+	if d := t.docs[key]; d != nil {
+		return d, nil
 	}
 	d, err := readDocs(dir, path)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the documentation of %s: %w", path, err)
 	}
-	t.docs[path] = d
+	t.docs[key] = d
 	return d, nil
+}
+
+func (t *Toolchain) standard(path string) bool {
+	return path == "builtin" || !strings.Contains(strings.Split(path, "/")[0], ".") && !strings.HasPrefix(path, t.record.Module+"/")
 }
 
 func (t *Toolchain) sourceDir(path string) (string, error) {
@@ -63,11 +112,11 @@ func (t *Toolchain) sourceDir(path string) (string, error) {
 	if info, err := os.Stat(dir); err == nil && info.IsDir() {
 		return dir, nil
 	}
-	if i := slices.IndexFunc(t.Packages(), func(p Package) bool { return p.Path == path }); i >= 0 {
+	if i := slices.IndexFunc(t.Packages(), func(p Package) bool { return p.Path == path && !p.Standard }); i >= 0 {
 		return t.Packages()[i].Dir, nil
 	}
 	known, _ := t.list.lookup(nil)
-	if p, ok := known[path]; ok {
+	if p, ok := known[path]; ok && !p.Standard {
 		return p.Dir, nil
 	}
 	return "", fmt.Errorf("the source of package %s is not on this machine", path)
@@ -79,12 +128,20 @@ func ReadDocs(path string) (*Docs, error) {
 }
 
 func readDocs(dir, path string) (*Docs, error) {
+	files, err := sources(dir, path)
+	if err != nil {
+		return nil, err
+	}
+	return parseDocs(files, path)
+}
+
+// sources reads the files of a package that this machine's builds take, by path.
+func sources(dir, path string) (map[string][]byte, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, err
 	}
-	d := &Docs{Fset: token.NewFileSet(), Source: map[string][]byte{}, ends: map[*ast.FuncDecl]token.Pos{}}
-	var files []*ast.File
+	files := map[string][]byte{}
 	for _, e := range entries {
 		name := e.Name()
 		if !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
@@ -94,15 +151,24 @@ func readDocs(dir, path string) (*Docs, error) {
 			continue
 		}
 		file := filepath.Join(dir, name)
-		src, err := os.ReadFile(file)
+		if files[file], err = os.ReadFile(file); err != nil {
+			return nil, err
+		}
+	}
+	if len(files) == 0 {
+		return nil, fmt.Errorf("there are no Go files in %s", dir)
+	}
+	return files, nil
+}
+
+func parseDocs(sources map[string][]byte, path string) (*Docs, error) {
+	d := &Docs{Fset: token.NewFileSet(), Source: sources, ends: map[*ast.FuncDecl]token.Pos{}}
+	var files []*ast.File
+	for _, file := range slices.Sorted(maps.Keys(sources)) {
+		f, err := parser.ParseFile(d.Fset, file, sources[file], parser.ParseComments|parser.SkipObjectResolution)
 		if err != nil {
 			return nil, err
 		}
-		f, err := parser.ParseFile(d.Fset, file, src, parser.ParseComments|parser.SkipObjectResolution)
-		if err != nil {
-			return nil, err
-		}
-		d.Source[file] = src
 		for _, decl := range f.Decls {
 			if fn, ok := decl.(*ast.FuncDecl); ok {
 				d.ends[fn] = fn.End()
@@ -114,6 +180,7 @@ func readDocs(dir, path string) (*Docs, error) {
 	if path == "builtin" {
 		mode = doc.AllDecls
 	}
+	var err error
 	d.Package, err = doc.NewFromFiles(d.Fset, files, path, mode)
 	return d, err
 }

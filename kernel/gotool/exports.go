@@ -29,7 +29,8 @@ type Package struct {
 // indexFile is the member of the archive that lists its packages.
 const indexFile = "index.json"
 
-// exports is the archive of export data: one member a package, and an index.
+// exports is the archive of export data and documentation: one member a package
+// of each, and an index.
 type exports struct {
 	zip      *zip.Reader
 	members  map[string]*zip.File
@@ -166,9 +167,9 @@ func (t *Toolchain) public(p compiled) bool {
 // into the program only, and both ends of an exercise. They can be imported.
 var hidden = []string{"render", "runner", "solution", "starter"}
 
-// WriteExports writes the archive of export data: the public packages of the
-// standard library and of Warpbook, as plugins are compiled against them, and
-// the extras as the program has them.
+// WriteExports writes the archive of export data and documentation: the public
+// packages of the standard library and of Warpbook, as plugins are compiled
+// against them, and the extras as the program has them.
 func (t *Toolchain) WriteExports(ctx context.Context, w io.Writer) error {
 	packages, err := t.archives(ctx, nil)
 	if err != nil {
@@ -193,7 +194,10 @@ func (t *Toolchain) WriteExports(ctx context.Context, w io.Writer) error {
 		if err != nil {
 			return err
 		}
-		return writeMember(z, p.Path, data)
+		if err := writeMember(z, p.Path, data); err != nil || !t.public(p) {
+			return err
+		}
+		return t.writeDoc(z, p.Dir, p.Path)
 	}
 	for _, p := range packages {
 		if err := add(p); err != nil {
@@ -207,6 +211,9 @@ func (t *Toolchain) WriteExports(ctx context.Context, w io.Writer) error {
 			}
 		}
 	}
+	if err := t.writeDoc(z, filepath.Join(t.record.GOROOT, "src", "builtin"), "builtin"); err != nil {
+		return err
+	}
 	sortPackages(index)
 	data, err := json.Marshal(index)
 	if err != nil {
@@ -218,13 +225,21 @@ func (t *Toolchain) WriteExports(ctx context.Context, w io.Writer) error {
 	return z.Close()
 }
 
+func (t *Toolchain) writeDoc(z *zip.Writer, dir, path string) error {
+	data, err := docMember(dir, path)
+	if err != nil {
+		return err
+	}
+	return writeMember(z, docPrefix+path, data)
+}
+
 func writeMember(z *zip.Writer, name string, data []byte) error {
 	w, err := z.CreateHeader(&zip.FileHeader{Name: filepath.ToSlash(name), Method: zip.Deflate, Modified: time.Unix(0, 0)})
 	if err == nil {
 		_, err = w.Write(data)
 	}
 	if err != nil {
-		return fmt.Errorf("cannot write the types of %s: %w", name, err)
+		return fmt.Errorf("cannot write what is known of %s: %w", name, err)
 	}
 	return nil
 }
