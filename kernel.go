@@ -95,9 +95,10 @@ func openSession(exe string, log *slog.Logger) (session.Session, error) {
 
 // serveSession is the child: it talks to the kernel over descriptor 3.
 func serveSession() error {
-	conn := os.NewFile(3, "control")
-	if info, err := conn.Stat(); err != nil || info.Mode()&os.ModeSocket == 0 {
-		return errors.New("`warpbook session` is started by the kernel, not by hand")
+	conn, err := engine.Control()
+	if err != nil {
+		return err
 	}
+	defer engine.EndGroup() // what the cells have started ends with them
 	return engine.Serve(context.Background(), conn, render.All())
 }

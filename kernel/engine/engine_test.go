@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -196,6 +197,57 @@ func TestInterrupt(t *testing.T) {
 		t.Logf("%-10s %v", name, took)
 	}
 	mustRun(t, p, script(2, nil, nil, "")) // the session goes on
+}
+
+// A wait inside a package is left behind soon; a command that a cell waits for
+// is interrupted, as a terminal does.
+func TestInterruptWaits(t *testing.T) {
+	p := start(t)
+	for name, c := range map[string]struct {
+		body string
+		left bool
+	}{
+		"read":    {`r, w, _ := os.Pipe(); r.Read(make([]byte, 1)); w.Close()`, true},
+		"syscall": {`syscall.Pause()`, true},
+		"command": {`w, err := os.StartProcess("/bin/sleep", []string{"sleep", "1000"}, &os.ProcAttr{}); if err != nil { panic(err) }; rt.Println("pid", w.Pid); w.Wait()`, false},
+	} {
+		prog := cell{count: 1, body: `rt.Println("ready");` + c.body}.program(t)
+		r := &recorder{}
+		stopped := make(chan time.Time, 1)
+		go func() {
+			r.waitFor(t, "stdout", "ready")
+			time.Sleep(100 * time.Millisecond)
+			stopped <- time.Now()
+			p.Interrupt()
+		}()
+		out := p.Run(context.Background(), prog, r)
+		t.Logf("%-10s %v", name, time.Since(<-stopped))
+		if out.Panic == nil || out.Panic.Kind != "interrupt" || c.left && !out.Panic.Left {
+			t.Errorf("%s: %+v %+v\n%s", name, out, out.Panic, r.text("stderr"))
+		}
+		if _, text, ok := strings.Cut(r.text("stdout"), "pid "); ok {
+			pid, err := strconv.Atoi(strings.TrimSpace(text))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for deadline := time.Now().Add(10 * time.Second); !gone(pid); time.Sleep(10 * time.Millisecond) {
+				if time.Now().After(deadline) {
+					t.Fatal("the command goes on")
+				}
+			}
+		}
+	}
+	mustRun(t, p, script(2, nil, nil, ""))
+}
+
+// A cell that closes the control connection ends the session: nobody waits for
+// its outcome for ever.
+func TestClosedDescriptors(t *testing.T) {
+	p := start(t)
+	out, _ := run(t, p, cell{count: 1, body: `for fd := 400; fd < 600; fd++ { syscall.Close(fd) }`}.program(t))
+	if !strings.Contains(out.Died, "connection") {
+		t.Errorf("%+v %+v", out, out.Panic)
+	}
 }
 
 // A wait that nothing ends is left behind.

@@ -55,7 +55,11 @@ func (r *run) main() {
 	}
 	if err := s.link.send(message{Op: opDone, Outcome: &out}); err != nil {
 		// The parent is gone, or a bundle was too much; the latter can be said.
-		_ = s.link.send(message{Op: opDone, Outcome: &Outcome{Defined: out.Defined, Panic: &Panic{Kind: "panic", Text: err.Error()}}})
+		err = s.link.send(message{Op: opDone, Outcome: &Outcome{Defined: out.Defined, Panic: &Panic{Kind: "panic", Text: err.Error()}}})
+		if err != nil {
+			fmt.Fprintf(os.Stderr, "fatal error: the session has lost its connection to the kernel: %v\n", err)
+			os.Exit(1)
+		}
 	}
 	if out.Panic != nil && out.Panic.Kind == "recursion" {
 		go runtime.GC() // gives the stack back

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -196,6 +197,42 @@ func TestClose(t *testing.T) {
 		time.Sleep(10 * time.Millisecond)
 	}
 	t.Errorf("process %d is still there", pid)
+}
+
+// What cells have started ends with the process that started the session, even
+// when that is killed: this test, started again, plays its part.
+func TestOrphan(t *testing.T) {
+	if file := os.Getenv("WARPBOOK_ORPHAN"); file != "" {
+		p := start(t)
+		mustRun(t, p, script(1, []string{"os/exec"}, nil, fmt.Sprintf(`exec.Command("sh", "-c", "sleep 1000 & echo $! > %s; wait").Start()`, file)))
+		time.Sleep(time.Minute)
+		return
+	}
+	file := filepath.Join(t.TempDir(), "pid")
+	parent := exec.Command(os.Args[0], "-test.run=^TestOrphan$")
+	parent.Env = append(os.Environ(), "WARPBOOK_ORPHAN="+file, "TMPDIR="+t.TempDir())
+	if err := parent.Start(); err != nil {
+		t.Fatal(err)
+	}
+	pid := 0
+	for deadline := time.Now().Add(30 * time.Second); pid == 0 && time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+		if data, _ := os.ReadFile(file); strings.HasSuffix(string(data), "\n") {
+			_, _ = fmt.Sscan(string(data), &pid)
+		}
+	}
+	if err := parent.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = parent.Wait() // it was killed
+	if pid == 0 {
+		t.Fatal("the subprocess did not start")
+	}
+	for deadline := time.Now().Add(10 * time.Second); !gone(pid); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			_ = unix.Kill(pid, unix.SIGKILL)
+			t.Fatalf("process %d has outlived the kernel", pid)
+		}
+	}
 }
 
 // gone reports whether a process has ended; a zombie that nobody has waited for counts.

@@ -8,6 +8,7 @@ import (
 	"log"
 	"os"
 	"sync"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -23,11 +24,33 @@ func Control() (io.ReadWriteCloser, error) {
 	if kind, err := unix.GetsockoptInt(controlFd, unix.SOL_SOCKET, unix.SO_TYPE); err != nil || kind != unix.SOCK_STREAM {
 		return nil, errors.New("this command is started by the kernel, not by hand: file 3 is not its connection")
 	}
-	unix.CloseOnExec(controlFd)
-	if err := unix.SetNonblock(controlFd, true); err != nil {
+	fd, err := unix.FcntlInt(controlFd, unix.F_DUPFD_CLOEXEC, aside)
+	if err == nil {
+		err = unix.Close(controlFd)
+	} else { // few descriptors are allowed here
+		fd, err = controlFd, nil
+		unix.CloseOnExec(controlFd)
+	}
+	if err == nil {
+		err = unix.SetNonblock(fd, true)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("open the kernel's connection: %w", err)
 	}
-	return os.NewFile(controlFd, "control"), nil
+	go endWhenOrphaned()
+	return os.NewFile(uintptr(fd), "control"), nil
+}
+
+// aside is the first descriptor that a cell which closes what it believes to be
+// its own is unlikely to hit.
+const aside = 500
+
+// EndGroup ends this process and all that cells have started, when the parent
+// has given it a process group of its own. The child calls it at its end.
+func EndGroup() {
+	if unix.Getpgrp() == os.Getpid() {
+		_ = unix.Kill(0, unix.SIGKILL) // nothing can be told to anybody
+	}
 }
 
 // server is the child's side: it runs the programs that come over the link.
@@ -91,6 +114,11 @@ func (s *server) handle(m message) {
 		if c := s.current(m.Cell); c != nil {
 			c.Stop(causeInterrupt)
 			s.stdin.end()
+			time.AfterFunc(hint, func() {
+				if s.current(c.ID) == c {
+					interruptCommands()
+				}
+			})
 		}
 		rt.Answer()
 	case opInput:
@@ -115,6 +143,10 @@ func (s *server) handle(m message) {
 		}
 	}
 }
+
+// hint is how long an interrupted program may go on before the commands that
+// it has started are interrupted too, as a terminal does: it may wait for one.
+const hint = 15 * time.Millisecond
 
 // current returns the cell that runs when it is the given one.
 func (s *server) current(id int) *rt.Cell {

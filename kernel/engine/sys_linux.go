@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"os"
 	"os/exec"
+	"os/signal"
+	"strconv"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -16,9 +18,40 @@ func grow(fd int) { _, _ = unix.FcntlInt(uintptr(fd), unix.F_SETPIPE_SZ, pipeSiz
 
 func replaceFd(from, to int) error { return unix.Dup3(from, to, 0) }
 
+// orphaned is the signal that tells the child of our death. It is one that cells
+// have no use for, and not SIGKILL, which would spare what they have started.
+const orphaned = syscall.Signal(48)
+
 // own gives the child a process group of its own and lets it not outlive us.
 func own(cmd *exec.Cmd) {
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: orphaned}
+}
+
+// endWhenOrphaned waits for the parent's death.
+func endWhenOrphaned() {
+	c := make(chan os.Signal, 1)
+	signal.Notify(c, orphaned)
+	<-c
+	EndGroup()
+}
+
+// interruptCommands sends an interrupt to the other processes of this one's group.
+func interruptCommands() {
+	dir, err := os.Open("/proc")
+	if err != nil {
+		return
+	}
+	defer dir.Close()
+	names, _ := dir.Readdirnames(0) // some of them are better than none
+	for _, name := range names {
+		pid, err := strconv.Atoi(name)
+		if err != nil || pid == os.Getpid() {
+			continue
+		}
+		if group, err := unix.Getpgid(pid); err == nil && group == os.Getpid() {
+			_ = unix.Kill(pid, unix.SIGINT) // it may have ended
+		}
+	}
 }
 
 // readsStdin reports whether a thread of this process is in read(0, ...) or

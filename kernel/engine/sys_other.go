@@ -27,6 +27,12 @@ func replaceFd(from, to int) error { return unix.Dup2(from, to) }
 // control connection does.
 func own(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
 
+// endWhenOrphaned has nothing to wait for here: the control connection ends.
+func endWhenOrphaned() {}
+
+// interruptCommands does nothing here; a cell that waits for a command is left behind.
+func interruptCommands() {}
+
 func readsStdin() bool { return goroutineReadsStdin() }
 
 // sharedFile returns a file without a name.

@@ -14,6 +14,7 @@ import (
 func main() {
 	conn, err := engine.Control()
 	if err == nil {
+		defer engine.EndGroup()
 		err = engine.Serve(context.Background(), conn, display.Renderers{})
 	}
 	if err != nil {
