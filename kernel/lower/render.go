@@ -47,7 +47,7 @@ func children(n ast.Node) []ast.Node {
 func (r *renderer) span(from, to token.Pos, nodes []ast.Node) string {
 	var b strings.Builder
 	for _, n := range nodes {
-		if n.Pos() < from {
+		if n.Pos() < from || n.Pos() >= to { // a comment at the end of the line is a child, but lies behind
 			continue
 		}
 		b.WriteString(r.text(from, n.Pos()))

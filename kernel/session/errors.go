@@ -3,6 +3,7 @@ package session
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/warpbook/warpbook/kernel/engine"
@@ -157,12 +158,15 @@ func (s *Notebook) panicError(p *engine.Panic) *Error {
 	return e
 }
 
+// packages are the paths of cells in Go's own texts.
+var packages = regexp.MustCompile(`wb/s\d+/c\d+\.`)
+
 // demangle gives the user's names for those that package lower makes up.
 func demangle(s string) string {
 	for _, made := range []string{"WbX.F_", "WbX.I_", "WbM_", "WbG_", "WbT_", "F_"} {
 		s = strings.ReplaceAll(s, made, "")
 	}
-	return s
+	return packages.ReplaceAllString(s, "main.")
 }
 
 // diedError is for a cell that ended its session.

@@ -139,7 +139,9 @@ func (f *fuzzer) batch(seed uint64, n int) {
 		return
 	}
 	if testing.Verbose() {
-		defer func() { fmt.Printf("seed %d: %d programs, %d cells, %d interpreted, %d findings\n", seed, f.programs, f.cells, f.interpreted, f.findings) }()
+		defer func() {
+			fmt.Printf("seed %d: %d programs, %d cells, %d interpreted, %d findings\n", seed, f.programs, f.cells, f.interpreted, f.findings)
+		}()
 	}
 	for i, p := range ps {
 		f.programs++
@@ -219,12 +221,19 @@ func (p *program) exec(s *session.Notebook, count int, c progCell) (string, *ses
 // differs gives the first cell whose output is not want's, or -1.
 func (p *program) differs(want []string) int {
 	for i, got := range p.got {
-		if i >= len(want) || got != want[i] {
+		if i >= len(want) || asText(got) != asText(want[i]) {
 			return i
 		}
 	}
 	return -1
 }
+
+// asText is a program's output as a notebook can show it: as Unicode text.
+func asText(s string) string {
+	return replaced.ReplaceAllString(strings.ToValidUTF8(s, "\uFFFD"), "\uFFFD")
+}
+
+var replaced = regexp.MustCompile("\uFFFD+")
 
 var shapeless = regexp.MustCompile("\"[^\"]*\"|`[^`]*`|'[^']*'|[0-9]+|§[^§]*§")
 

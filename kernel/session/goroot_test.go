@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -22,7 +23,7 @@ import (
 var (
 	gorootEvery = flag.Int("goroot.every", 25, "run every n-th program of GOROOT/test")
 	gorootList  = flag.String("goroot.failures", "", "write the failures to this file")
-	gorootRun   = flag.String("goroot.run", "", "run only this program, such as fixedbugs/bug101.go")
+	gorootRun   = flag.String("goroot.run", "", "run only these programs, such as fixedbugs/bug101.go, with commas between")
 )
 
 // TestGOROOT runs the programs of GOROOT/test that say "// run", each split into
@@ -38,7 +39,7 @@ func TestGOROOT(t *testing.T) {
 	sem := make(chan bool, 2*runtime.NumCPU())
 	var wg sync.WaitGroup
 	for i, name := range programs {
-		if *gorootRun != "" && name != *gorootRun || *gorootRun == "" && i%*gorootEvery != 0 {
+		if *gorootRun != "" && !slices.Contains(strings.Split(*gorootRun, ","), name) || *gorootRun == "" && i%*gorootEvery != 0 {
 			continue
 		}
 		ran++
@@ -59,8 +60,14 @@ func TestGOROOT(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if *gorootRun != "" || 100*(ran-len(failures)) < 97*ran {
-		for _, f := range failures {
+	if 100*(ran-len(failures)) < 97*ran {
+		t.Errorf("fewer than 97 in 100")
+	}
+	for _, f := range failures {
+		name, _, _ := strings.Cut(f, ":")
+		if why := gorootKnown[name]; why != "" {
+			t.Logf("known: %s: %s", name, why)
+		} else {
 			t.Error(f)
 		}
 	}

@@ -165,6 +165,8 @@ type progen struct {
 	ver    map[string]int
 	fresh  int
 	risk   bool // expressions may panic
+	nest   int  // expressions being made
+	unique bool // no variable is declared again
 }
 
 func newProgen(seed uint64) *progen {
@@ -184,7 +186,7 @@ func (g *progen) mark(name string) string {
 var varNames = []string{"a", "b", "c", "x", "y", "z", "n", "s", "total", "items", "größe", "日本", "_x", "X", "print", "list", "ring", "err", "ok", "res", "data", "Name", "p", "q"}
 
 func (g *progen) varName() string {
-	if g.chance(70) {
+	if g.unique || g.chance(70) {
 		g.fresh++
 		return fmt.Sprintf("v%d", g.fresh)
 	}
@@ -404,6 +406,11 @@ func (g *progen) expr(t *ptype, depth int) string {
 		return pick(g, []string{`"%v"`, `"%v|%v"`, `"%+v %T"`, `"%#v"`, `"%q %x"`, `"%d %s"`, `"%5v|%-8v|"`, `"%08.3f %t"`, `"%T"`, `"%c %U"`, `"%e %g"`, `"%[2]v %[1]v"`, `"%w"`, `"x %% %v"`})
 	case "nonempty":
 		return "[]int{" + g.expr(tInt, depth-1) + ", " + g.expr(tInt, depth-1) + "}"
+	}
+	g.nest++
+	defer func() { g.nest-- }()
+	if g.nest > 7 {
+		return g.literal(t)
 	}
 	for range 3 {
 		var s string

@@ -502,9 +502,11 @@ func (g *progen) redeclare() {
 func (g *progen) script(cells int) {
 	g.setup(3+g.n(3), true)
 	from := len(g.cells)
+	g.unique = true
 	for range 16 {
 		g.attempt(func() { g.defineVar(1) })
 	}
+	g.unique = false
 	all := progCell{defines: true, compiled: true}
 	for _, c := range g.cells[from:] {
 		all.text += c.text + "\n"
