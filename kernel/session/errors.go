@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/warpbook/warpbook/kernel/engine"
 	"github.com/warpbook/warpbook/kernel/front"
@@ -31,6 +32,7 @@ func (s *Notebook) compileError(ds []front.Diagnostic) *Error {
 	if ds[0].Line > 0 {
 		e.Value = fmt.Sprintf("%s: %s", place(ds[0].Cell, ds[0].Line), ds[0].Msg)
 	}
+	e.Value = cut(e.Value, 300)
 	if n := len(ds); n > 1 {
 		e.Value += fmt.Sprintf(" (and %d more)", n-1)
 	}
@@ -52,9 +54,9 @@ func place(cell string, line int) string {
 func (s *Notebook) renderDiagnostic(d front.Diagnostic) string {
 	var b strings.Builder
 	if d.Line == 0 {
-		fmt.Fprintf(&b, "%s: %s", red("error"), d.Msg)
+		fmt.Fprintf(&b, "%s: %s", red("error"), cut(d.Msg, 1000))
 	} else {
-		fmt.Fprintf(&b, "%s, column %d: %s: %s", bold(place(d.Cell, d.Line)), d.Col, red("error"), d.Msg)
+		fmt.Fprintf(&b, "%s, column %d: %s: %s", bold(place(d.Cell, d.Line)), d.Col, red("error"), cut(d.Msg, 1000))
 		b.WriteString(s.excerpt(d.Cell, d.Line, d.Col))
 	}
 	for _, n := range d.Notes {
@@ -70,12 +72,49 @@ func (s *Notebook) excerpt(cell string, line, col int) string {
 		return ""
 	}
 	number := fmt.Sprintf("%5d", line)
+	text, col = window(text, col)
 	out := "\n" + dim(number+" | ") + strings.ReplaceAll(text, "\t", "    ")
 	if col > 0 && col <= len(text)+1 {
 		pad := strings.ReplaceAll(text[:col-1], "\t", "    ")
-		out += "\n" + dim("      | ") + strings.Repeat(" ", len([]rune(pad))) + red("^")
+		out += "\n" + dim("      | ") + strings.Repeat(" ", utf8.RuneCountInString(pad)) + red("^")
 	}
 	return out
+}
+
+// window cuts a long line to what is around column col, which counts bytes.
+func window(text string, col int) (string, int) {
+	const width = 160
+	if len(text) <= width {
+		return text, col
+	}
+	from := 0
+	if col > width/2 && col <= len(text)+1 {
+		from = col - width/2
+	}
+	to := min(from+width, len(text))
+	for from > 0 && !utf8.RuneStart(text[from]) {
+		from--
+	}
+	for to < len(text) && !utf8.RuneStart(text[to]) {
+		to++
+	}
+	head, tail := "", ""
+	if from > 0 {
+		head = "…"
+		col += len(head) - from
+	}
+	if to < len(text) {
+		tail = "…"
+	}
+	return head + text[from:to] + tail, col
+}
+
+// cut shortens a text to n runes.
+func cut(s string, n int) string {
+	if r := []rune(s); len(r) > n {
+		return string(r[:n]) + "…"
+	}
+	return s
 }
 
 func (s *Notebook) sourceLine(cell string, line int) (string, bool) {
@@ -126,6 +165,9 @@ func (s *Notebook) panicError(p *engine.Panic) *Error {
 	case engine.Stdin:
 		return simpleError("input", p.Text)
 	case engine.Unsupported:
+		if strings.Contains(p.Text, "oo many open files") {
+			return simpleError("session", "the session has no file descriptors left, so nothing compiled can be loaded: close files that earlier cells have opened, or run %reset")
+		}
 		return internalError(errors.New(p.Text))
 	}
 	e := &Error{Name: p.Kind, Value: demangle(p.Text)}

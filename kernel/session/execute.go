@@ -25,9 +25,8 @@ func (s *Notebook) Execute(ctx context.Context, c Cell, ev Events) (out Outcome)
 	defer cancel()
 	s.mu.Lock()
 	s.cancel = cancel
-	s.sources[c.Count] = c.Code
-	delete(s.sources, c.Count-1000)
 	s.mu.Unlock()
+	s.setSource(c.Count, c.Code)
 	defer func() {
 		s.mu.Lock()
 		s.cancel = nil
@@ -219,7 +218,9 @@ func (r *run) program(cell *front.Cell, mode string) (prog engine.Program, archi
 // expressions evaluates the user expressions of a request, each on its own.
 func (r *run) expressions(exprs map[string]string) map[string]Value {
 	out := map[string]Value{}
+	s := r.s
 	for name, code := range exprs {
+		s.setSource(r.cell.Count, code) // errors quote the expression
 		b, err := r.eval(code, true)
 		switch {
 		case err != nil:
@@ -230,7 +231,18 @@ func (r *run) expressions(exprs map[string]string) map[string]Value {
 			out[name] = Value{Bundle: *b}
 		}
 	}
+	if len(exprs) > 0 {
+		s.setSource(r.cell.Count, r.cell.Code)
+	}
 	return out
+}
+
+// setSource keeps the text of a cell for tracebacks.
+func (s *Notebook) setSource(count int, code string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.sources[count] = code
+	delete(s.sources, count-1000)
 }
 
 // sink passes a program's output on.

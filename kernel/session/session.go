@@ -57,7 +57,7 @@ func New(opt Options) (*Notebook, error) {
 	if opt.Log == nil {
 		opt.Log = slog.New(slog.DiscardHandler)
 	}
-	temp, err := os.MkdirTemp("", "warpbook-") // not in memory: what is mapped from a disk can be dropped
+	temp, err := tempFolder()
 	if err != nil {
 		return nil, fmt.Errorf("make a folder for compiled cells: %w", err)
 	}

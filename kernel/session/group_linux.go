@@ -1,0 +1,13 @@
+package session
+
+import (
+	"os/exec"
+	"syscall"
+)
+
+// ownGroup makes a command the leader of a process group, which its
+// cancellation ends as a whole, and which does not outlive the kernel.
+func ownGroup(cmd *exec.Cmd) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+}
