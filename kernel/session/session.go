@@ -47,6 +47,8 @@ type Notebook struct {
 	id     int               // of programs
 	assist *assist.Assistant // nil until used
 	comms  comms
+
+	cool context.CancelFunc // ends warm
 }
 
 // New makes a session and starts its child in the background.
@@ -63,6 +65,9 @@ func New(opt Options) (*Notebook, error) {
 	}
 	s := &Notebook{opt: opt, temp: temp, mode: "auto", sources: map[int]string{}}
 	s.reset()
+	ctx, cancel := context.WithCancel(context.Background())
+	s.cool = cancel
+	go s.warm(ctx)
 	return s, nil
 }
 
@@ -124,6 +129,7 @@ func (s *Notebook) Interrupt() {
 
 // Close ends the child and removes what was compiled.
 func (s *Notebook) Close() error {
+	s.cool()
 	s.Interrupt()
 	child, _ := s.process(context.Background())
 	var err error
