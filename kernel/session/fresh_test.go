@@ -28,7 +28,10 @@ func BenchmarkFresh(b *testing.B) {
 			c, err := s.Complete(b.Context(), "fmt.Pri", 7)
 			return err == nil && len(c.Items) > 0
 		}},
-		{"name", func(s *session.Notebook) bool { c, err := s.Complete(b.Context(), "st", 2); return err == nil && len(c.Items) > 0 }},
+		{"name", func(s *session.Notebook) bool {
+			c, err := s.Complete(b.Context(), "st", 2)
+			return err == nil && len(c.Items) > 0
+		}},
 		{"inspection", func(s *session.Notebook) bool {
 			in, err := s.Inspect(b.Context(), "http.Get", 8, 0)
 			return err == nil && in.Found
