@@ -36,6 +36,7 @@ func IsComplete(code string) (status, indent string) {
 		}
 		src = spaces(src, m.start, end)
 	}
+	src = blankHelp(src)
 	toks, errs := scan(src)
 	if status := broken(src, errs); status != complete {
 		return status, ""
@@ -51,6 +52,34 @@ func IsComplete(code string) (status, indent string) {
 		return incomplete, "\t"
 	}
 	return parses(src)
+}
+
+// blankHelp replaces lines that ask for help, such as strings.Split? or ?fmt, by
+// spaces where a statement could start.
+func blankHelp(src string) string {
+	if !strings.Contains(src, "?") {
+		return src
+	}
+	toks, _ := scan(src)
+	prev := token.SEMICOLON
+	for _, t := range toks {
+		if t.tok == token.COMMENT {
+			continue
+		}
+		if prev == token.SEMICOLON && lineStart(src, t.start) {
+			line, _, _ := strings.Cut(src[t.start:], "\n")
+			if asksHelp(strings.TrimSpace(line)) {
+				src = spaces(src, t.start, t.start+len(line))
+			}
+		}
+		prev = t.tok
+	}
+	return src
+}
+
+func asksHelp(line string) bool {
+	name := strings.Trim(line, "?")
+	return name != line && name != "" && !strings.ContainsAny(name, " ()\"'`{}/=")
 }
 
 // broken judges what the scanner complains about: a raw string or a comment
