@@ -249,7 +249,7 @@ func (g *progen) defineVar(depth int) {
 		}
 	}
 	m := g.define(t)
-	op := pick(g, []string{":=", "var"})
+	op := pick(g, []string{":=", ":=", ":=", ":=", ":=", "var"})
 	text := m + " := " + x
 	if op == "var" {
 		text = "var " + m + " = " + x
@@ -265,7 +265,7 @@ func (g *progen) smallCell(depth int) {
 	g.risk = g.chance(15)
 	defer func() { g.risk = false }()
 	switch k := g.n(20); {
-	case k < 4:
+	case k < 2:
 		g.risk = false
 		g.attempt(func() { g.defineVar(depth) })
 	case k < 9:
