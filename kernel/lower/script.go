@@ -62,17 +62,7 @@ func (s *script) refuse(n ast.Node, format string, args ...any) {
 
 func (s *script) program() engine.Program {
 	c := s.c
-	if len(c.Decls) > 0 {
-		s.refuse(c.Decls[0].AST.Decls[len(c.Decls[0].AST.Decls)-1], "a declaration")
-	}
-	if c.Body == nil || len(c.Blank) > 0 {
-		panic(&Refused{front.FileName(c.Count), 1, 1, "this cell"})
-	}
-	body := c.Body.AST.Decls[len(c.Body.AST.Decls)-1].(*ast.FuncDecl).Body
-	var lines []string
-	for _, st := range body.List {
-		lines = append(lines, s.stmt(st, true))
-	}
+	lines := s.lines()
 	name := fmt.Sprintf("wb_script%d", s.id)
 	var b strings.Builder
 	b.WriteString("package main\n")
@@ -91,6 +81,46 @@ func (s *script) program() engine.Program {
 	fmt.Fprintf(&b, "func %s() {\n%s\n}\n", name, strings.Join(lines, "\n"))
 	prog.Script = b.String()
 	return prog
+}
+
+// lines are the script's statements: those of the cell, or the definitions of
+// its variables in Go's order.
+func (s *script) lines() []string {
+	c := s.c
+	if len(c.Blank) > 0 || len(c.Embeds) > 0 {
+		panic(&Refused{front.FileName(c.Count), 1, 1, "this cell"})
+	}
+	if len(c.Units) > 0 || c.HasMain || c.Body != nil && len(c.Decls) > 0 {
+		s.refuse(c.Decls[0].AST.Decls[len(c.Decls[0].AST.Decls)-1], "a declaration")
+	}
+	var lines []string
+	if c.Body != nil {
+		body := c.Body.AST.Decls[len(c.Body.AST.Decls)-1].(*ast.FuncDecl).Body
+		for _, st := range body.List {
+			lines = append(lines, s.stmt(st, true))
+		}
+		return lines
+	}
+	initialized := map[types.Object]bool{}
+	for _, in := range c.Inits {
+		for _, v := range in.Lhs {
+			initialized[v] = true
+		}
+	}
+	at := ast.Node(c.Decls[0].AST.Name)
+	for _, sym := range c.Defined {
+		if !initialized[sym.Obj] {
+			v := s.newVar(at, sym.Obj)
+			lines = append(lines, fmt.Sprintf("%s.Commit%s()", s.varPackage(), v.Name))
+		}
+	}
+	for _, in := range c.Inits {
+		if len(in.Lhs) != 1 || in.Lhs[0].Name() == "_" {
+			s.refuse(in.Rhs, "a definition of several variables")
+		}
+		lines = append(lines, s.commit(in.Rhs, in.Lhs[0], s.value(in.Rhs, in.Lhs[0].Type())))
+	}
+	return lines
 }
 
 func (s *script) varPackage() string { return fmt.Sprintf("v%d", s.id) }
@@ -645,12 +675,12 @@ func (s *script) composite(x *ast.CompositeLit) string {
 			if _, keyed := e.(*ast.KeyValueExpr); keyed {
 				s.refuse(e, "an index in a literal")
 			}
-			parts = append(parts, s.value(e, u.Elem()))
+			parts = append(parts, s.element(e, u.Elem()))
 		}
 	case *types.Map:
 		for _, e := range x.Elts {
 			kv := e.(*ast.KeyValueExpr)
-			parts = append(parts, s.value(kv.Key, u.Key())+": "+s.value(kv.Value, u.Elem()))
+			parts = append(parts, s.element(kv.Key, u.Key())+": "+s.element(kv.Value, u.Elem()))
 		}
 	case *types.Struct:
 		for i, e := range x.Elts {
@@ -662,6 +692,22 @@ func (s *script) composite(x *ast.CompositeLit) string {
 	return spelled + "{" + strings.Join(parts, ", ") + "}"
 }
 
+// element is a value in a literal. yaegi takes a parenthesis right behind the
+// brace for a type.
+func (s *script) element(e ast.Expr, want types.Type) string {
+	text := s.value(e, want)
+	switch ast.Unparen(e).(type) {
+	case *ast.Ident, *ast.BinaryExpr, *ast.UnaryExpr:
+		for _, paren := e.(*ast.ParenExpr); paren; _, paren = e.(*ast.ParenExpr) {
+			e, text = e.(*ast.ParenExpr).X, strings.TrimSuffix(strings.TrimPrefix(text, "("), ")")
+		}
+		if s.c.Info.Types[e].Value == nil && strings.HasPrefix(text, "(") {
+			text = strings.TrimSuffix(strings.TrimPrefix(text, "("), ")")
+		}
+	}
+	return text
+}
+
 func (s *script) structElt(u *types.Struct, i int, e ast.Expr) string {
 	if kv, ok := e.(*ast.KeyValueExpr); ok {
 		id := kv.Key.(*ast.Ident)
@@ -669,13 +715,13 @@ func (s *script) structElt(u *types.Struct, i int, e ast.Expr) string {
 		if !f.Exported() || f.Embedded() {
 			s.refuse(e, "an unexported field")
 		}
-		return id.Name + ": " + s.value(kv.Value, f.Type())
+		return id.Name + ": " + s.element(kv.Value, f.Type())
 	}
 	f := u.Field(i)
 	if !f.Exported() || f.Embedded() {
 		s.refuse(e, "an unexported field")
 	}
-	return f.Name() + ": " + s.value(e, f.Type())
+	return f.Name() + ": " + s.element(e, f.Type())
 }
 
 // spell writes a type of a literal.

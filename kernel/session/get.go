@@ -27,9 +27,12 @@ func (r *run) get(args string) *Error {
 		if errors.As(err, &unavailable) {
 			return simpleError("no compiler", err.Error())
 		}
-		return simpleError("get", err.Error())
+		return simpleError("get", "nothing was changed: "+err.Error())
 	}
 	s.front.SetPackages(packagesByName(s.opt.Tool.Packages()))
+	if len(got) == 0 { // MODULE@none takes one away
+		got = s.opt.Tool.Modules()
+	}
 	r.listModules(got)
 	return nil
 }

@@ -25,6 +25,7 @@ func modules(t testing.TB) moduletest.Proxy {
 			"internal/in/in.go":   "package in\n",
 			"cmd/tool/main.go":    "package main\n\nfunc main() {}\n",
 			"testdata/x/x.go":     "package x\n",
+			"inc/inc.go":          "package inc\n\n// int two(void) { return 2; }\nimport \"C\"\n\nfunc Two() int { return int(C.two()) }\n",
 			"deep/deep_other.txt": "no Go\n",
 		}
 	}
@@ -101,12 +102,19 @@ func TestGetModules(t *testing.T) {
 		{"%get", "example.com/small v1.0.0\n"},
 		{"%get example.com/clash", "this would change golang.org/x/text from v0.28.0 to v0.999.0, but the running program links v0.28.0"},
 		{`import "example.com/clash"`, "run %get example.com/clash first"},
-		{"%get example.com/withc\nimport \"example.com/withc\"", "holds C code (cgo)"},
+		{"%get example.com/withc", "nothing was changed: package example.com/withc holds C code (cgo)"},
+		{`import "example.com/small/inc"`, "holds C code (cgo)"},
 		{"%reset", "empty"},
 		{"%get example.com/small\nsmall.Version + small.Double(1)", "4"}, // the latest; used in the same cell
 		{"Later := small.Box[int]{4}\nfunc Use() string { return Later.String() }", ""},
 		{"Use()", "<4>"},
 		{"%engine compiled\nsmall.Double(4)", "8"},
+		{"%get example.com/dep@none", "nothing was changed: cells of this session use example.com/dep v1.0.0"},
+		{"%reset\n%get example.com/small@none", "The session has no modules"},
+		{`import "example.com/small"`, "run %get example.com/small first"},
+		{"%get example.com/small/deep@v1.0.0\ndeep.Sea()", "sea"},
+		{"%get example.com/small@v1.1.0", "already"},
+		{"%reset\n%get example.com/small\nsmall.Version", "2"},
 	}.hold(t, s)
 
 	c, err := s.Complete(t.Context(), "small.Dou", 9)
