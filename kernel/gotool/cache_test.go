@@ -38,6 +38,10 @@ func TestBuildCache(t *testing.T) {
 			}
 		})
 	}
+	l := &listing{memo: filepath.Join(file, "memo.json")} // what cannot be remembered is still known
+	if got := l.add([]compiled{{Path: "p", Archive: file}}); got["p"].Archive != file || l.memo != "" {
+		t.Errorf("%+v, memo %q", got, l.memo)
+	}
 	if got := environ([]string{"A=b"}); !slices.Contains(got, "A=b") {
 		t.Errorf("%q", got)
 	}

@@ -135,7 +135,7 @@ func (t *Toolchain) compileAll(ctx context.Context, paths []string) (map[string]
 	if err != nil {
 		return nil, err
 	}
-	return t.list.add(found)
+	return t.list.add(found), nil
 }
 
 // basic is what every cell needs.
@@ -171,7 +171,7 @@ func (l *listing) lookup(paths []string) (packages map[string]compiled, missing 
 
 // add remembers what is new. What is known stays while it exists: it is what
 // the program was built with, and the source may have been edited since.
-func (l *listing) add(found []compiled) (map[string]compiled, error) {
+func (l *listing) add(found []compiled) map[string]compiled {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.load()
@@ -188,7 +188,10 @@ func (l *listing) add(found []compiled) (map[string]compiled, error) {
 			}
 		}
 	}
-	return l.packages, l.save()
+	if err := l.save(); err != nil {
+		l.memo = "" // a folder that cannot be written to costs each kernel a listing
+	}
+	return l.packages
 }
 
 // require tells the versions that the session's modules have from now on.

@@ -294,24 +294,35 @@ func (t *Toolchain) precompile(ctx context.Context, file, path string, m Module,
 	}
 	var paths []string
 	for _, p := range offered {
-		if p.Path == path {
-			paths = []string{path}
-			break
-		}
 		if strings.HasPrefix(p.Path, path+"/") {
 			paths = append(paths, p.Path)
 		}
+	}
+	folder := filepath.Join(m.Dir, filepath.FromSlash(strings.TrimPrefix(path, m.Path)))
+	if files, _ := filepath.Glob(filepath.Join(folder, "*.go")); len(files) > 0 {
+		paths = []string{path}
 	}
 	if len(paths) == 0 || len(paths) > most {
 		return nil
 	}
 	fmt.Fprintf(out, "compiling %s\n", strings.Join(paths, ", "))
 	args := append([]string{"list", "-e", "-export", "-deps", "-trimpath", "-installsuffix", "dynlink", "-buildmode=plugin", "-modfile=" + file, "-mod=mod",
-		"-f", "{{.ImportPath}}", "--"}, paths...)
-	if _, _, err := t.run(ctx, t.record.Source, t.record.Go, args...); err != nil && ctx.Err() != nil {
+		"-f", "{{if not .Standard}}{{if .CgoFiles}}{{.ImportPath}} {{with .Module}}{{.Path}}{{end}}{{end}}{{end}}", "--"}, paths...)
+	listed, _, err := t.run(ctx, t.record.Source, t.record.Go, args...)
+	if err != nil { // what failed says why when it is imported
 		return ctx.Err()
 	}
-	return nil // what failed says why when it is imported
+	linked, err := t.links()
+	if err != nil {
+		return err
+	}
+	for line := range strings.Lines(string(listed)) {
+		pkg, module, ok := strings.Cut(strings.TrimSpace(line), " ")
+		if ok && linked[module] == "" && len(paths) == 1 {
+			return holdsC(pkg)
+		}
+	}
+	return nil
 }
 
 // sessionFlags are the arguments of go list that give it the session's modules.
@@ -361,7 +372,7 @@ func (t *Toolchain) use(path string, packages map[string]compiled) error {
 				return t.conflict(module, v, version)
 			}
 		} else if p.Cgo {
-			return fmt.Errorf("package %s holds C code (cgo), which cells cannot link: use a package that is all Go", p.Path)
+			return holdsC(p.Path)
 		}
 		used[module] = version
 		return nil
@@ -394,6 +405,10 @@ func walk(path string, packages map[string]compiled, seen map[string]bool, f fun
 		}
 	}
 	return nil
+}
+
+func holdsC(path string) error {
+	return fmt.Errorf("package %s holds C code (cgo), which cells cannot link: use a package that is all Go", path)
 }
 
 // tail keeps the end of what the go command said.

@@ -1,6 +1,7 @@
 package gotool
 
 import (
+	"go/ast"
 	"go/build"
 	"go/parser"
 	"go/token"
@@ -48,12 +49,14 @@ func nested(dir string) bool {
 	return err == nil
 }
 
-// packageName reads the name of the package in a folder; "" when there is none.
+// packageName reads the name of the package in a folder; "" when there is none
+// that cells could link: one with C code is not offered.
 func packageName(dir string) (string, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return "", err
 	}
+	found := ""
 	for _, e := range entries {
 		name := e.Name()
 		if e.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
@@ -62,10 +65,14 @@ func packageName(dir string) (string, error) {
 		if ok, err := build.Default.MatchFile(dir, name); err != nil || !ok {
 			continue // a file that cannot be read makes no package; the import says why
 		}
-		f, err := parser.ParseFile(token.NewFileSet(), filepath.Join(dir, name), nil, parser.PackageClauseOnly)
-		if err == nil {
-			return f.Name.Name, nil
+		f, err := parser.ParseFile(token.NewFileSet(), filepath.Join(dir, name), nil, parser.ImportsOnly)
+		if err != nil {
+			continue
 		}
+		if slices.ContainsFunc(f.Imports, func(s *ast.ImportSpec) bool { return s.Path.Value == `"C"` }) {
+			return "", nil
+		}
+		found = f.Name.Name
 	}
-	return "", nil
+	return found, nil
 }

@@ -7,10 +7,14 @@
 // reads it back. A Toolchain then answers two needs that are kept apart,
 // because the first must work without a compiler too:
 //
-//   - types: Importer reads export data, one package at a time, from the archive;
+//   - types and documentation: Importer and Doc read those of one package at a
+//     time from the archive;
 //   - code: Build turns one unit of Go source into a plugin by running the
 //     compiler and the linker themselves. The go command takes part only to
 //     tell where the compiled packages lie (a listing), and that is remembered.
+//
+// Get adds modules to a session. They stand in a go.mod of the session's own,
+// so neither the program's source nor another session sees them.
 package gotool
 
 import (
