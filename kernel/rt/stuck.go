@@ -12,7 +12,7 @@ import (
 // looks that find it in the same wait are enough: the loops and waits of cells
 // notice a stop by themselves, so it waits inside a package, in a read from the
 // network for example, for what may never come.
-const glance = 30 * time.Millisecond
+const glance = 20 * time.Millisecond
 
 // manyGoroutines is more than can be looked at in passing: all of them stand
 // still for it.
