@@ -121,7 +121,7 @@ func (r *run) outcome(end rt.End) Outcome {
 // describe tells a panic.
 func describe(end rt.End) *Panic {
 	v := unwrap(end.Value)
-	p := &Panic{Kind: "panic", Text: rt.PanicText(v), Frames: framesOf(end.Frames)}
+	p := &Panic{Kind: "panic", Text: shortened(rt.PanicText(v)), Frames: framesOf(end.Frames)}
 	switch v := v.(type) {
 	case refusal:
 		p.Kind, p.Text = Unsupported, v.err.Error()

@@ -183,6 +183,7 @@ func (s *server) roundTrip(m message, done <-chan struct{}) error {
 
 // Publish takes a message of the calling goroutine's cell to the parent.
 func (s *server) Publish(m display.Message) error {
+	m.Bundle = bounded(m.Bundle)
 	return s.roundTrip(message{Op: opPublish, Cell: s.owner(), Message: &m}, rt.Done())
 }
 
@@ -208,7 +209,7 @@ func (s *server) owner() int {
 func (s *server) Show(c *rt.Cell, v []any) {
 	r := c.Tag.(*run)
 	if r.prog.Value {
-		b := display.Render(v...)
+		b := bounded(display.Render(v...))
 		r.mu.Lock()
 		r.bundle = &b
 		r.mu.Unlock()
