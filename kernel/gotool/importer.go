@@ -89,7 +89,7 @@ func (t *Toolchain) exportData(path string) ([]byte, error) {
 	if err := t.provided(path); err != nil {
 		return nil, err
 	}
-	packages, err := t.archives(context.Background(), []string{path})
+	packages, err := t.archives(t.importContext(), []string{path})
 	if err != nil {
 		return nil, err
 	}
@@ -101,6 +101,20 @@ func (t *Toolchain) exportData(path string) ([]byte, error) {
 		return nil, err
 	}
 	return archiveExports(p.Archive)
+}
+
+// During has imports that must compile something first end with ctx, until done
+// is called: types.Importer passes no context on.
+func (t *Toolchain) During(ctx context.Context) (done func()) {
+	t.importing.Store(&ctx)
+	return func() { t.importing.CompareAndSwap(&ctx, nil) }
+}
+
+func (t *Toolchain) importContext() context.Context {
+	if ctx := t.importing.Load(); ctx != nil {
+		return *ctx
+	}
+	return context.Background()
 }
 
 // archiveExports cuts the export data out of a compiled package.

@@ -18,6 +18,7 @@
 package gotool
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -28,6 +29,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 )
 
 // RecordFile and ExportsFile are the names of what Install leaves beside the program.
@@ -84,6 +86,8 @@ type Toolchain struct {
 
 	list listing
 	mods modules // of the session that uses this Toolchain
+
+	importing atomic.Pointer[context.Context] // see During
 
 	docMu sync.Mutex
 	docs  map[string]*Docs

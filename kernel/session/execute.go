@@ -23,6 +23,7 @@ import (
 func (s *Notebook) Execute(ctx context.Context, c Cell, ev Events) (out Outcome) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	defer s.opt.Tool.During(ctx)()
 	s.mu.Lock()
 	s.cancel = cancel
 	s.mu.Unlock()
@@ -71,15 +72,15 @@ func (r *run) goCode(code string) *Error {
 func (r *run) eval(code string, value bool) (*display.Bundle, *Error) {
 	s := r.s
 	cell, diags := s.front.Check(r.cell.Count, code)
+	if r.ctx.Err() != nil { // an import may have waited for the compiler
+		return nil, interrupted()
+	}
 	if len(diags) > 0 {
 		return nil, s.compileError(diags)
 	}
 	defer s.front.Forget(cell)
 	if value && (cell.Show == nil || cell.Quiet) {
 		return nil, simpleError("compile error", "not an expression with a value")
-	}
-	if r.ctx.Err() != nil {
-		return nil, interrupted()
 	}
 	if empty(cell) {
 		s.front.Commit(cell, func(int) bool { return false })

@@ -2,6 +2,7 @@ package session_test
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -147,6 +148,14 @@ func TestGetOffline(t *testing.T) {
 
 func TestGetIsInterrupted(t *testing.T) {
 	proxy := modules(t)
+	var slow strings.Builder // a package that takes long to compile, and that no cache has
+	fmt.Fprintf(&slow, "package slow\n\nconst Made = %d\n", time.Now().UnixNano())
+	for i := range 20_000 {
+		fmt.Fprintf(&slow, "\nfunc F%d(a, b int) int { for a < b { a, b = a+%d, b*a }; return a }\n", i, i)
+	}
+	proxy.Add(t, "example.com/slow", "v1.0.0", map[string]string{
+		"go.mod": "module example.com/slow\n\ngo 1.21\n", "slow/slow.go": slow.String(), "slow.go": "package top\n",
+	})
 	s := openWith(t, func(rec *gotool.Record) { proxy.Use(t, rec) })
 	t.Run("before it begins", func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -164,7 +173,16 @@ func TestGetIsInterrupted(t *testing.T) {
 	if out.Err == nil || out.Err.Name != "interrupted" {
 		t.Errorf("got %v", out.Err)
 	}
-	conversation{{"%get", "no modules"}, {"%get example.com/small", "v1.1.0"}}.hold(t, s)
+	conversation{{"%get example.com/slow", "example.com/slow v1.0.0"}}.hold(t, s)
+	go func() {
+		time.Sleep(300 * time.Millisecond)
+		s.Interrupt()
+	}()
+	out = s.Execute(t.Context(), session.Cell{Count: 3, Code: "import \"example.com/slow/slow\"\nslow.F1(1, 2)"}, &transcript{})
+	if out.Err == nil || out.Err.Name != "interrupted" {
+		t.Errorf("the import of a package that is being compiled: got %v", out.Err)
+	}
+	conversation{{"%get example.com/slow@none", "no modules"}, {"%get example.com/small", "v1.1.0"}}.hold(t, s)
 }
 
 // Without the Go toolchain the standard library and our packages are known all

@@ -150,7 +150,7 @@ func (r *run) precheck(parts []part) *Error {
 			whole[i] += line
 		}
 	}
-	if _, diags := r.s.front.Check(r.cell.Count, strings.Join(whole, "\n")); len(diags) > 0 {
+	if _, diags := r.s.front.Check(r.cell.Count, strings.Join(whole, "\n")); len(diags) > 0 && r.ctx.Err() == nil {
 		return r.s.compileError(diags)
 	}
 	return nil
