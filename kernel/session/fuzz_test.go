@@ -231,11 +231,11 @@ func (p *program) differs(want []string) int {
 // asText is a program's output as a notebook can show it, as Unicode text, and
 // without addresses.
 func asText(s string) string {
-	s = address.ReplaceAllString(s, "(0x)")
+	s = address.ReplaceAllString(s, "0x")
 	return replaced.ReplaceAllString(strings.ToValidUTF8(s, "\uFFFD"), "\uFFFD")
 }
 
-var address = regexp.MustCompile(`\(0x[0-9a-f]{8,12}\)`)
+var address = regexp.MustCompile(`\b0x[0-9a-f]{10,12}\b`)
 
 var replaced = regexp.MustCompile("\uFFFD+")
 
@@ -363,6 +363,8 @@ var progImports = map[string]string{
 const progHelpers = `
 func wbSame[T any](a, b *T) {}
 
+func wbDrop(...any) {}
+
 func wbShow(v any) {
 	switch x := v.(type) {
 	case error, fmt.Stringer, fmt.Formatter:
@@ -411,13 +413,18 @@ func source(cells []progCell) (src string, owner func(line int) int) {
 	b.WriteString(progHelpers)
 	type start struct{ line, cell int }
 	var starts []start
-	line := func() int { return strings.Count(b.String(), "\n") + 1 }
+	line, counted := 1, 0
+	mark := func(cell int) {
+		line += strings.Count(b.String()[counted:], "\n")
+		counted = b.Len()
+		starts = append(starts, start{line, cell})
+	}
 	for i, c := range cells {
-		starts = append(starts, start{line(), i})
+		mark(i)
 		b.WriteString(programText(c.decl) + "\n")
 	}
 	for i, c := range cells {
-		starts = append(starts, start{line(), i})
+		mark(i)
 		fmt.Fprintf(&b, "func wbBody%d() {\n%s\n}\n", i, programText(c.body))
 	}
 	b.WriteString("func main() {\n")
@@ -438,9 +445,27 @@ func source(cells []progCell) (src string, owner func(line int) int) {
 
 var (
 	fuzzFset     = token.NewFileSet()
-	fuzzImporter = importer.ForCompiler(fuzzFset, "source", nil)
+	fuzzImporter = remembered{importer.ForCompiler(fuzzFset, "source", nil), map[string]*types.Package{}}
 	fuzzMu       sync.Mutex
 )
+
+// remembered imports each package once; the importer below looks at the files
+// again every time.
+type remembered struct {
+	from types.Importer
+	have map[string]*types.Package
+}
+
+func (r remembered) Import(path string) (*types.Package, error) {
+	if p := r.have[path]; p != nil {
+		return p, nil
+	}
+	p, err := r.from.Import(path)
+	if err == nil {
+		r.have[path] = p
+	}
+	return p, err
+}
 
 // typeErrors says which cells do not type-check, and why.
 func typeErrors(cells []progCell) (map[int]string, error) {

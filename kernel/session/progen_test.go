@@ -146,6 +146,49 @@ var stdFuncs = []pcall{
 	{"crc32.ChecksumIEEE", []*ptype{tBytes}, tUint32, false, false}, {"slices.Contains", []*ptype{tStrings, tString}, tBool, false, false}, {"slices.Max", []*ptype{tNonEmpty}, tInt, false, false},
 }
 
+// sideEffects are what the functions of effects do.
+var sideEffects = []string{
+	"fmt.Println(next(), next(), {string}, next())", "boom({int}&7)", "fmt.Println(boom({int}&3))", "vari({string}, {int}, {string}, {bool})", "fmt.Println(vari({string}), {float64})",
+	"fmt.Println(vari({string}, {uint8}, {int8}, {float64}))", "next()", "@xq := next()\nfmt.Println(@xq, counter)", "counter = {int}\nfmt.Println(next(), counter)", "counter++\nnext()\ncounter += next()\nfmt.Println(counter)",
+	"bump(&counter, {int})\nfmt.Println(counter)", "fail({string})", "fmt.Println(fail({string}))", "box.N++\nbox.Name += {string}\nbox.M()\nfmt.Println(box)", "held = box\nbox.N += 5\nfmt.Println(held, box)",
+	"@boxesq := []Box{box, box}\nbox.N = {int}\nfmt.Println(@boxesq, box)", "@mq := map[string]Box{{string}: box}\nbox.N--\nfmt.Println(@mq, len(@mq))", "@cq := box\n@cq.Name = {string}\nfmt.Println(@cq, box, @cq == box)",
+	"held = {int}\nfmt.Printf(\"%T %v\\n\", held, held)", "held = []string{{string}}\nfmt.Println(held)", "keep(box)\nbox.N = 1\nfmt.Println(kept)", "keep({string})\nfmt.Println(kept)", "fmt.Println(held == kept)", "@bq := arr\narr = next3()\nfmt.Println(@bq, arr)",
+	"box = Box{N: next(), Name: {string}}\nfmt.Printf(\"%+v %T\\n\", box, box)", "fmt.Println(box.Sum({int}), box.N)", "@yq := box.Sum({int8AsInt})\n@zq := float64(@yq) / 2\nfmt.Println(@yq, @zq, @yq > 3 && @zq < 10.5)", "grid := [][]int{{1}, {2, {int}}}\nfmt.Println(grid, len(grid))",
+	"@sq := {string}\n@nq := len(@sq)\n@tq := @sq + \"|\" + @sq\nfmt.Printf(\"%d %q %v\\n\", @nq, @tq, @sq < @tq)", "@iq := {int}\n@iq *= 3\n@iq -= 7\n@iq++\nfmt.Println(@iq, -@iq, @iq/3, @iq == 3)", "@fq := {float64}\n@fq /= 3\n@fq *= @fq\nfmt.Println(@fq, -@fq, @fq/0.3, @fq != @fq)",
+	"@eq := Code({uint8})\nfmt.Println(@eq)\nfmt.Printf(\"%v %d %s %T\\n\", @eq, @eq, @eq, @eq)", "fmt.Println(fmt.Errorf(\"%w: %d\", Code(3), {int}))", "errors.Is(fail({string}), Code(1))", "@dq := 90 * time.Minute\n@dq += time.Second\nfmt.Println(@dq, @dq.Hours(), @dq.Round(time.Hour), @dq > time.Hour)",
+	"sort.Sort(codes)\nfmt.Println(codes, codes.Len())", "codes = Codes{Code({uint8}), 2, 9}\nfmt.Println(codes)", "fmt.Fprintln(os.Stdout, {string})", "@uq := url.Values{}\n@uq.Set({string}, {string})\n@uq.Add(\"k\", {string})\nfmt.Println(@uq.Encode(), @uq)", "fmt.Print({int}, {int}, {string}, {string}, {float64}, \"\\n\")",
+	"fmt.Printf(\"%c %U %q %x %08b %o %+d|%6.2f|%-8s|%8q|%t\\n\", 'a', 0x1F600, 'é', {string}, {uint8}, 8, {int}, {float64}, {string}, {string}, {bool})", "fmt.Println(math.MaxInt64, math.Pi, 'x', 1e6, 1<<40, -5%3, 7/2, 7/2.0, \"a\"+\"b\", true && !false, 0x10, 0b11, 0o17, 1_000)",
+	"time.Unix(int64({int}&0xffff), 0).UTC()", "@qq := strings.Fields({string} + \" x y\")\nlen(@qq)", "@wq := time.Date(2024, 2, {int}&31, 0, 0, 0, 0, time.UTC)\n@wq.Format(\"2006-01-02\")", "json.Marshal(box)", "@jjq, @jerrq := json.Marshal(map[string]any{\"b\": box, \"a\": {int}})\nfmt.Println(string(@jjq), @jerrq)",
+	"@rq := 'é'\nfmt.Println(@rq, string(@rq), @rq+1, @rq > 'a')", "@byq := byte({uint8})\n@byq++\nfmt.Println(@byq, @byq+200, @byq == 'b')", "var @i8q int8 = 127\n@i8q++\nfmt.Println(@i8q)", "@f32q := float32({float64})\n@f32q += 0.1\nfmt.Println(@f32q, float64(@f32q))", "@pq := &box\n@pq.N = 77\nfmt.Println(box, *@pq, @pq.Sum(1))",
+	"deep.In.N = {int}\ndeep.Box.N++\nfmt.Println(deep, deep.N, deep.Sum(1))", "deep.Name = {string}\ndeep.M()\nfmt.Printf(\"%+v\\n\", deep)", "held = nil\nfmt.Println(held, held == nil)", "kept = deep\ndeep.In.N = 5\nfmt.Println(kept, kept == any(deep))", "held\n", "kept\n",
+}
+
+// effects are declarations of functions that change and fail.
+const effects = `var counter int
+var held, kept any
+var arr [3]int
+type Box struct { N int; Name string }
+func (b *Box) M() { b.N *= 2 }
+func (b Box) Sum(k int) int { b.N += k; return b.N }
+type Deep struct { Box; In Box }
+var box = Box{1, "b"}
+var deep Deep
+type Code uint8
+func (c Code) Error() string { return "code " + strconv.Itoa(int(c)) }
+type Codes []Code
+func (c Codes) Len() int { return len(c) }
+func (c Codes) Less(i, j int) bool { return c[i] < c[j] }
+func (c Codes) Swap(i, j int) { c[i], c[j] = c[j], c[i] }
+var codes = Codes{3, 1, 2}
+func next() int { counter++; return counter }
+func next3() [3]int { return [3]int{next(), next(), 0} }
+func boom(i int) int { return []int{1, 2, 3}[i] }
+func vari(pre string, xs ...any) string { return fmt.Sprint(pre, len(xs), xs) }
+func bump(p *int, by int) { *p += by }
+func fail(s string) error { if len(s) > 3 { return Code(len(s)) }; if s == "a" { panic(Code(1)) }; return fmt.Errorf("fail %q: %w", s, Code(1)) }
+func keep(v any) { kept = v }
+`
+
 var (
 	tBase     = basic("base", "int", 64)
 	tSmall64  = basic("int", "int64", 8)
@@ -552,6 +595,11 @@ func (g *progen) operation(t *ptype, depth int) string {
 			return t.name + "(" + g.typed(tString, d) + ")"
 		}
 	case "any":
+		if len(g.types) > 0 && g.chance(60) {
+			if t := pick(g, g.types); t.plain() {
+				return g.value(t)
+			}
+		}
 		return g.value(pick(g, basics))
 	case "error":
 		var errs []*ptype

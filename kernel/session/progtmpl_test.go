@@ -514,9 +514,38 @@ func (g *progen) script(cells int) {
 		all.body += c.body + "\n"
 	}
 	g.cells = append(g.cells[:from], all)
+	g.declare(effects)
 	for range cells {
-		g.smallCell(g.n(3))
+		if g.chance(35) {
+			g.effect()
+		} else {
+			g.smallCell(g.n(3))
+		}
 	}
+}
+
+// effect adds a cell about what effects declares. Its last line may be an
+// expression that is not shown here.
+func (g *progen) effect() {
+	text := g.fill(strings.ReplaceAll(pick(g, sideEffects), "{int8AsInt}", "({int}&7)"))
+	body := text
+	if i := strings.LastIndexByte(strings.TrimSpace(text), '\n') + 1; !strings.Contains(text[i:], "=") && !strings.HasSuffix(text, "++") {
+		if !strings.HasPrefix(text[i:], "fmt.") || strings.HasPrefix(text[i:], "fmt.Errorf") {
+			body = text[:i] + "wbDrop(" + strings.TrimSpace(text[i:]) + ")"
+			if regexp.MustCompile(`^(bump|keep|box\.M|deep\.M|sort)`).MatchString(text[i:]) {
+				body = text
+			}
+		}
+	}
+	names := regexp.MustCompile(`(?m)^(?:var )?(\w+)(?:, (\w+))? (?::=|int8)`).FindAllStringSubmatch(text, -1)
+	for _, n := range names {
+		for _, name := range n[1:] {
+			if name != "" {
+				body += "\n_ = " + name
+			}
+		}
+	}
+	g.add(progCell{text: text, body: body})
 }
 
 // mixed makes a program of statements and declarations of every sort.
