@@ -245,7 +245,7 @@ func TestInterruptWaits(t *testing.T) {
 func TestClosedDescriptors(t *testing.T) {
 	p := start(t)
 	out, _ := run(t, p, cell{count: 1, body: `for fd := 400; fd < 600; fd++ { syscall.Close(fd) }`}.program(t))
-	if !strings.Contains(out.Died, "connection") {
+	if out.Died == "" { // its words depend on which side sees it first
 		t.Errorf("%+v %+v", out, out.Panic)
 	}
 }
