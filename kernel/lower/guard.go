@@ -210,7 +210,58 @@ func (r *renderer) isTarget(n ast.Node, label string) bool {
 
 // inside is the text of a block behind its opening brace.
 func (r *renderer) inside(b *ast.BlockStmt) string {
-	return r.span(b.Lbrace+1, b.End(), nodes(b.List))
+	return r.stmts(b.Lbrace+1, b.End(), b.List)
+}
+
+// stmts is the text of a list of statements. Behind one that may have waited
+// inside a package, it looks at the interrupt: the cell may be over by now.
+func (r *renderer) stmts(from, to token.Pos, list []ast.Stmt) string {
+	var b strings.Builder
+	for _, st := range list {
+		b.WriteString(r.text(from, st.Pos()))
+		b.WriteString(r.node(st) + r.afterWait(st))
+		from = st.End()
+	}
+	if from < to {
+		b.WriteString(r.text(from, to))
+	}
+	return b.String()
+}
+
+// waiting are packages whose functions may wait for something outside.
+var waiting = map[string]bool{
+	"bufio": true, "context": true, "crypto/tls": true, "database/sql": true, "fmt": true, "io": true, "net": true, "net/http": true,
+	"net/rpc": true, "os": true, "os/exec": true, "os/signal": true, "sync": true, "syscall": true, "testing": true, "time": true,
+}
+
+func (r *renderer) afterWait(st ast.Stmt) string {
+	switch st.(type) {
+	case *ast.ExprStmt, *ast.AssignStmt, *ast.DeclStmt:
+	default:
+		return ""
+	}
+	waits := false
+	ast.Inspect(st, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.FuncLit:
+			return false
+		case *ast.SelectorExpr:
+			if fn, ok := r.p.c.Info.Uses[n.Sel].(*types.Func); ok && fn.Pkg() != nil && waiting[fn.Pkg().Path()] {
+				waits = waits || !quick[fn.Name()]
+			}
+		}
+		return !waits
+	})
+	if !waits {
+		return ""
+	}
+	return "; " + r.p.rt() + ".Check()"
+}
+
+// quick are functions of waiting packages that every second cell calls.
+var quick = map[string]bool{
+	"Print": true, "Println": true, "Printf": true, "Sprint": true, "Sprintln": true, "Sprintf": true, "Errorf": true, "Now": true, "Since": true,
+	"Sub": true, "Seconds": true, "Add": true, "Done": true, "Unlock": true, "RUnlock": true, "String": true, "Background": true,
 }
 
 // funcBody is a function's block. One that calls other code may be part of an
@@ -407,7 +458,7 @@ func (r *renderer) switchStmt(n ast.Stmt, init ast.Stmt, body *ast.BlockStmt) st
 		b.WriteString(r.text(from, cc.Pos()))
 		b.WriteString(r.span(cc.Pos(), cc.Colon+1, nodes(cc.List)))
 		b.WriteString(" " + r.useFirst(unused))
-		b.WriteString(r.span(cc.Colon+1, cc.End(), nodes(cc.Body)))
+		b.WriteString(r.stmts(cc.Colon+1, cc.End(), cc.Body))
 		from = cc.End()
 	}
 	b.WriteString(r.text(from, body.End()))
@@ -432,7 +483,7 @@ func (r *renderer) selectStmt(n *ast.SelectStmt) string {
 			unused = r.unusedIn(cc.Comm)
 		}
 		b.WriteString(r.text(from, cc.Colon+1) + r.useFirst(unused))
-		b.WriteString(r.span(cc.Colon+1, cc.End(), nodes(cc.Body)))
+		b.WriteString(r.stmts(cc.Colon+1, cc.End(), cc.Body))
 		from = cc.End()
 	}
 	b.WriteString(r.text(from, n.Body.Rbrace))

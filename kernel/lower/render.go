@@ -373,7 +373,7 @@ func (r *renderer) statements() string {
 	from := tf.Pos(first)
 	for _, st := range fd.Body.List {
 		b.WriteString(r.text(from, st.Pos()))
-		b.WriteString(r.top(st))
+		b.WriteString(r.top(st) + r.afterWait(st))
 		from = st.End()
 	}
 	b.WriteString(r.text(from, fd.Body.Rbrace))

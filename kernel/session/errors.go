@@ -129,7 +129,15 @@ func (s *Notebook) sourceLine(cell string, line int) (string, bool) {
 	if line < 1 || line > len(lines) {
 		return "", false
 	}
-	return lines[line-1], true
+	return strings.Map(printable, strings.TrimRight(lines[line-1], "\r")), true
+}
+
+// printable replaces control characters: a quoted line must not move the cursor.
+func printable(r rune) rune {
+	if r < ' ' && r != '\t' || r == 0x7f {
+		return '\uFFFD'
+	}
+	return r
 }
 
 // lowerError is for code that checks but cannot be built.
@@ -213,13 +221,12 @@ func demangle(s string) string {
 
 // diedError is for a cell that ended its session.
 func (s *Notebook) diedError(words string) *Error {
-	e := simpleError("session ended", firstLine(words))
-	e.Traceback = append(e.Traceback, words,
+	first, rest, _ := strings.Cut(strings.TrimSpace(words), "\n")
+	e := simpleError("session ended", first)
+	if rest != "" {
+		e.Traceback = append(e.Traceback, rest)
+	}
+	e.Traceback = append(e.Traceback,
 		"The session was started again: its variables and declarations are gone, the notebook's text is not. Run %replay to run the cells that succeeded again.")
 	return e
-}
-
-func firstLine(s string) string {
-	line, _, _ := strings.Cut(strings.TrimSpace(s), "\n")
-	return line
 }

@@ -27,7 +27,9 @@ func (s *Notebook) Execute(ctx context.Context, c Cell, ev Events) (out Outcome)
 	s.mu.Lock()
 	s.cancel = cancel
 	s.mu.Unlock()
-	s.setSource(c.Count, c.Code)
+	if before := s.setSource(c.Count, c.Code); before != "" { // this cell does not count: its number is another's
+		defer s.setSource(c.Count, before)
+	}
 	defer func() {
 		s.mu.Lock()
 		s.cancel = nil
@@ -238,12 +240,14 @@ func (r *run) expressions(exprs map[string]string) map[string]Value {
 	return out
 }
 
-// setSource keeps the text of a cell for tracebacks.
-func (s *Notebook) setSource(count int, code string) {
+// setSource keeps the text of a cell for tracebacks, and returns what was there.
+func (s *Notebook) setSource(count int, code string) (before string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	before = s.sources[count]
 	s.sources[count] = code
 	delete(s.sources, count-1000)
+	return before
 }
 
 // sink passes a program's output on.

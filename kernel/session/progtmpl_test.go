@@ -554,8 +554,11 @@ func (g *progen) mixed(cells int) {
 	for range 4 {
 		g.attempt(func() { g.defineVar(1) })
 	}
+	g.declare(effects)
 	for range cells {
-		switch k := g.n(20); {
+		switch k := g.n(22); {
+		case k >= 20:
+			g.effect()
 		case k < 11:
 			g.attempt(g.template)
 		case k < 13:

@@ -61,7 +61,7 @@ func New(opt Options) (*Notebook, error) {
 	}
 	temp, err := tempFolder()
 	if err != nil {
-		return nil, fmt.Errorf("make a folder for compiled cells: %w", err)
+		return nil, fmt.Errorf("make a folder for compiled cells (TMPDIR may name another place for it): %w", err)
 	}
 	s := &Notebook{opt: opt, temp: temp, mode: "auto", sources: map[int]string{}}
 	s.reset()

@@ -4,14 +4,18 @@ package main
 import (
 	"context"
 	"log"
-	"os"
 
 	"github.com/warpbook/warpbook/display/render"
 	"github.com/warpbook/warpbook/kernel/engine"
 )
 
 func main() {
-	if err := engine.Serve(context.Background(), os.NewFile(3, "control"), render.All()); err != nil {
+	conn, err := engine.Control()
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer engine.EndGroup()
+	if err := engine.Serve(context.Background(), conn, render.All()); err != nil {
 		log.Fatal(err)
 	}
 }
