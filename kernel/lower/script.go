@@ -143,6 +143,7 @@ func (s *script) importAs(path string) string {
 
 // stmt accepts a statement. Top says that it is one of the cell's own.
 func (s *script) stmt(st ast.Stmt, top bool) string {
+	s.inOrder(st)
 	switch st := st.(type) {
 	case *ast.ExprStmt:
 		if s.c.Show != nil && st == s.c.Show {
@@ -485,10 +486,66 @@ func (s *script) binary(x *ast.BinaryExpr) string {
 		s.refuse(x, "an operation on different types")
 	}
 	s.arithmetic(x, types.Default(l.Type), x.Op)
+	if t := s.c.Info.Types[x].Type; t != nil && !isBasic(t) { // a comparison whose result is of a named type
+		s.refuse(x, "an operation that gives %s", t)
+	}
 	if x.Op == token.QUO && isInteger(l.Type) && (r.Value == nil || constant.Sign(r.Value) == 0) {
 		s.refuse(x, "a division that may panic")
 	}
 	return "(" + s.expr(x.X) + " " + x.Op.String() + " " + s.expr(x.Y) + ")"
+}
+
+func isBasic(t types.Type) bool {
+	_, ok := types.Unalias(t).(*types.Basic)
+	return ok
+}
+
+// inOrder refuses a statement that reads a session variable before it calls
+// something of the session that may change it. The language leaves the order
+// open; the compiler reads variables after the calls, yaegi from left to right.
+func (s *script) inOrder(st ast.Node) {
+	var reads []token.Pos
+	ast.Inspect(st, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.AssignStmt:
+			if n.Tok == token.ASSIGN || n.Tok == token.DEFINE {
+				for _, x := range n.Rhs {
+					s.inOrder(x)
+				}
+				return false
+			}
+		case *ast.Ident:
+			if obj, ok := s.c.Info.Uses[n].(*types.Var); ok {
+				if sym, _ := s.c.Variable(obj); sym != nil {
+					reads = append(reads, n.Pos())
+				}
+			}
+		case *ast.CallExpr:
+			if s.maySet(n) && slices.ContainsFunc(reads, func(p token.Pos) bool { return p < n.Pos() }) {
+				s.refuse(n, "a call behind the use of a variable that it may change")
+			}
+		}
+		return true
+	})
+}
+
+// maySet says whether a call may change session variables: it runs code of the
+// session. Functions of packages get values, and call methods of the session's
+// types only to print or compare them.
+func (s *script) maySet(call *ast.CallExpr) bool {
+	switch fun := ast.Unparen(call.Fun).(type) {
+	case *ast.Ident:
+		fn, ok := s.c.Info.Uses[fun].(*types.Func)
+		return ok && s.c.Home(fn) != ""
+	case *ast.SelectorExpr:
+		sel := s.c.Info.Selections[fun]
+		if sel == nil {
+			return false
+		}
+		_, ptr := sel.Obj().Type().(*types.Signature).Recv().Type().(*types.Pointer)
+		return ptr || sel.Obj().Pkg() != nil && sel.Obj().Pkg().Path() == "main"
+	}
+	return false
 }
 
 func (s *script) unary(x *ast.UnaryExpr) string {

@@ -235,7 +235,7 @@ func asText(s string) string {
 	return replaced.ReplaceAllString(strings.ToValidUTF8(s, "\uFFFD"), "\uFFFD")
 }
 
-var address = regexp.MustCompile(`\b0x[0-9a-f]{10,12}\b`)
+var address = regexp.MustCompile(`\b0x[0-9a-f]{10,12}\b|\)\(0x[0-9a-f]+\)`)
 
 var replaced = regexp.MustCompile("\uFFFD+")
 

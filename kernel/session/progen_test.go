@@ -146,9 +146,14 @@ var stdFuncs = []pcall{
 	{"crc32.ChecksumIEEE", []*ptype{tBytes}, tUint32, false, false}, {"slices.Contains", []*ptype{tStrings, tString}, tBool, false, false}, {"slices.Max", []*ptype{tNonEmpty}, tInt, false, false},
 }
 
+// orders are cells about when a variable is read beside calls that change it,
+// which the language leaves open.
+var orders = []string{
+	"fmt.Println(counter, next(), counter)", "@xq := counter + next()\nfmt.Println(@xq)", "@lq := []int{counter, next(), counter}\nfmt.Println(@lq)", "box = Box{counter, vari(\"v\", next(), counter)}\nfmt.Println(box)", "counter = counter*10 + next()\nfmt.Println(counter)", "counter += next()\nfmt.Println(counter)",
+}
+
 // sideEffects are what the functions of effects do.
 var sideEffects = []string{
-	"fmt.Println(counter, next(), counter)", "@xq := counter + next()\nfmt.Println(@xq)", "@lq := []int{counter, next(), counter}\nfmt.Println(@lq)", "box = Box{counter, vari(\"v\", next(), counter)}\nfmt.Println(box)", "counter = counter*10 + next()\nfmt.Println(counter)", "counter += next()\nfmt.Println(counter)",
 	"fmt.Println(vari(\"p\", counter, next(), counter), counter)", "@mq := map[int]int{counter: next(), 5: counter}\nfmt.Println(@mq)", "box.N = box.N + next() + box.Sum(counter)\nfmt.Println(box)", "fmt.Println(box, box.Sum(next()), box.N)", "@zq := counter > 0 && next() > counter\nfmt.Println(@zq, counter)", "bump(&counter, next())\nfmt.Println(counter)", "fmt.Println(counter == next(), counter < next(), next() == counter)",
 	"fmt.Println(next(), next(), {string}, next())", "boom({int}&7)", "fmt.Println(boom({int}&3))", "vari({string}, {int}, {string}, {bool})", "fmt.Println(vari({string}), {float64})",
 	"fmt.Println(vari({string}, {uint8}, {int8}, {float64}))", "next()", "@xq := next()\nfmt.Println(@xq, counter)", "counter = {int}\nfmt.Println(next(), counter)", "counter++\nnext()\ncounter += next()\nfmt.Println(counter)",

@@ -1,0 +1,29 @@
+package session_test
+
+import "testing"
+
+// TestOrder compares the order in which variables are read and functions called
+// with the compiler's, where the language leaves it open.
+func TestOrder(t *testing.T) {
+	for _, mode := range []string{"auto", "compiled"} {
+		g := newProgen(1)
+		g.declare(effects)
+		for range 3 {
+			for _, text := range orders {
+				g.run("counter, box = 5, Box{1, \"b\"}")
+				g.run(g.fill(text))
+			}
+		}
+		p := &program{mode: mode, cells: g.cells}
+		p.runSession(t)
+		want, err := compileAndRun(t, []*program{p})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, got := range p.got {
+			if i >= len(want[0]) || got != want[0][i] {
+				t.Errorf("%s: %s\ngot  %swant %s", mode, p.kept[i].text, got, want[0][i])
+			}
+		}
+	}
+}
