@@ -235,7 +235,7 @@ func asText(s string) string {
 	return replaced.ReplaceAllString(strings.ToValidUTF8(s, "\uFFFD"), "\uFFFD")
 }
 
-var address = regexp.MustCompile(`\b0x[0-9a-f]{10,12}\b|\)\(0x[0-9a-f]+\)`)
+var address = regexp.MustCompile(`\b0x[0-9a-f]{6,12}\b`)
 
 var replaced = regexp.MustCompile("\uFFFD+")
 
@@ -380,7 +380,7 @@ func wbShow(v any) {
 }
 
 func wbCell(n int, f func()) {
-	fmt.Printf("\x01%d\n", n)
+	fmt.Printf("\x01\x02%d\n", n)
 	defer func() {
 		switch r := recover().(type) {
 		case nil:
@@ -526,7 +526,7 @@ func compileAndRun(t *testing.T, ps []*program) ([][]string, error) {
 		cancel()
 		text := version.ReplaceAllString(string(out), "")
 		var cells []string
-		for j, part := range strings.Split(text, "\x01")[1:] {
+		for j, part := range strings.Split(text, "\x01\x02")[1:] {
 			cells = append(cells, strings.TrimPrefix(part, fmt.Sprintf("%d\n", j)))
 		}
 		if err != nil {

@@ -149,6 +149,11 @@ var stdFuncs = []pcall{
 // orders are cells about when a variable is read beside calls that change it,
 // which the language leaves open.
 var orders = []string{
+	"fmt.Println(counter*2, next())", "@lq := []int{counter * 2, next()}\nfmt.Println(@lq)", "fmt.Println(counter - next(), next() - counter)", "@xq := -counter + next()\nfmt.Println(@xq)", "@xq := box.N*2 + box.Sum(next()) + counter\nfmt.Println(@xq)",
+	"@xq := float64(counter) + float64(next())\nfmt.Println(@xq)", "bump(&counter, counter*2+next())\nfmt.Println(counter)", "box = Box{counter * 2, vari(\"v\", next(), counter*3)}\nfmt.Println(box)", "box = Box{N: box.N + 1, Name: box.Name + vari(\"v\", next())}\nfmt.Println(box)",
+	"@sq := \"a\"\n@sq = @sq + vari(@sq, next(), counter) + @sq\nfmt.Println(@sq)", "@xq := counter + counter*next()\nfmt.Println(@xq)", "@xq := next()*10 + counter\nfmt.Println(@xq)", "@bq := counter*2 == next()*2-2\nfmt.Println(@bq)", "fmt.Println(counter+1, boom(next()&1), counter+1)", "@xq := (counter + 1) * next()\nfmt.Println(@xq)",
+	"keep(counter + next())\nfmt.Println(kept)", "fmt.Println(vari(\"q\", counter*2, next()))", "counter = counter + 1 + next()\nfmt.Println(counter)", "counter = next() + counter\nfmt.Println(counter)", "counter -= next() * counter\nfmt.Println(counter)", "counter *= next()\nfmt.Println(counter)", "box.N += next() + box.N\nfmt.Println(box)",
+	"@mq := map[string]int{\"a\": counter + 1, \"b\": next()}\nfmt.Println(@mq)", "fmt.Println(len(codes) + next() + counter)", "@hq := 1\n@hq = @hq*2 + next()\nfmt.Println(@hq)", "counter++\n@gq := counter*counter + next()\nfmt.Println(@gq)", "fmt.Println(counter/2 + next())", "fmt.Println(counter + next())", "fmt.Println(counter + 0 + next())", "counter = counter + next()\nfmt.Println(counter)",
 	"fmt.Println(counter, next(), counter)", "@xq := counter + next()\nfmt.Println(@xq)", "@lq := []int{counter, next(), counter}\nfmt.Println(@lq)", "box = Box{counter, vari(\"v\", next(), counter)}\nfmt.Println(box)", "counter = counter*10 + next()\nfmt.Println(counter)", "counter += next()\nfmt.Println(counter)",
 }
 
