@@ -313,26 +313,33 @@ func (s *Session) nearest(name string, a *attempt) string {
 	return best
 }
 
-// distance is Levenshtein's, with a change of case counted as none at all.
+// distance is the number of letters to insert, drop, replace or swap with their
+// neighbours; case does not count.
 func distance(a, b string) int {
 	a, b = strings.ToLower(a), strings.ToLower(b)
 	if max(len(a), len(b)) > min(len(a), len(b))+2 {
 		return 3
 	}
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
+	rows := make([][]int, len(a)+1)
+	for i := range rows {
+		rows[i] = make([]int, len(b)+1)
+		rows[i][0] = i
+	}
+	for j := range rows[0] {
+		rows[0][j] = j
 	}
 	for i := 1; i <= len(a); i++ {
-		prev := row[0]
-		row[0] = i
 		for j := 1; j <= len(b); j++ {
 			cost := 1
 			if a[i-1] == b[j-1] {
 				cost = 0
 			}
-			prev, row[j] = row[j], min(row[j]+1, row[j-1]+1, prev+cost)
+			d := min(rows[i-1][j]+1, rows[i][j-1]+1, rows[i-1][j-1]+cost)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				d = min(d, rows[i-2][j-2]+1)
+			}
+			rows[i][j] = d
 		}
 	}
-	return row[len(b)]
+	return rows[len(a)][len(b)]
 }

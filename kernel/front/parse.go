@@ -32,7 +32,9 @@ func (s *Session) parse(src *Source, head string, text []byte, tail string) (*Fi
 	if f == nil {
 		return nil, err
 	}
-	s.parsed = append(s.parsed, s.fset.File(f.Package))
+	if tf := s.fset.File(f.FileStart); tf != nil {
+		s.parsed = append(s.parsed, tf)
+	}
 	return &File{Source: src, AST: f, Text: full, Offset: len(head)}, err
 }
 
@@ -108,7 +110,9 @@ func units(src *Source, chunks []Chunk, fset *token.FileSet, f *File) []*Unit {
 						u.Keys = append(u.Keys, name.Name)
 					}
 				}
-				out = append(out, u)
+				if len(u.Keys) > 0 { // not "const ()"
+					out = append(out, u)
+				}
 			case token.TYPE:
 				for _, spec := range d.Specs {
 					a, b := f.span(fset, spec)
