@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -93,7 +94,9 @@ func Program(t testing.TB, exe string, change func(*gotool.Record)) string {
 }
 
 // Use has the go command fetch modules from the proxy, then from what this
-// machine has downloaded before, and keep them in a folder of the test.
+// machine has downloaded before, and keep them in a folder of the test. A fresh
+// machine lacks some go.mod files of the program's own dependencies, which come
+// from where they always come from.
 func (p Proxy) Use(t testing.TB, rec *gotool.Record) {
 	t.Helper()
 	t.Setenv("GOSUMDB", "off")
@@ -107,5 +110,9 @@ func (p Proxy) Use(t testing.TB, rec *gotool.Record) {
 			rec.Env[i] = strings.TrimSpace(setting + " -modcacherw") // so that the folder can be removed
 		}
 	}
-	t.Setenv("GOPROXY", proxies)
+	usual, err := exec.Command(rec.Go, "env", "GOPROXY").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("GOPROXY", proxies+","+strings.TrimSpace(string(usual)))
 }
