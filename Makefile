@@ -1,8 +1,8 @@
 # What a clone can do. `make lab` is the one that a learner needs.
 
 GO     ?= go
-# As the program is built: vet and tests then find its packages compiled already.
-export GOFLAGS := -trimpath -buildvcs=false
+# As the program is built: other targets that use this find its packages compiled.
+FLAGS  := -trimpath -buildvcs=false
 PYTHON ?= python3
 VENV   := .venv
 PROGRAM := build/warpbook
@@ -13,10 +13,10 @@ help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' $(MAKEFILE_LIST) | while IFS='|' read -r name text; do printf '  make %-12s %s\n' "$$name" "$$text"; done
 
 lab: ## open JupyterLab with the Go kernel and the first lesson (ARGS=--headless runs it without a browser)
-	$(GO) run -trimpath -buildvcs=false . lab $(ARGS)
+	$(GO) run $(FLAGS) . lab $(ARGS)
 
 build: ## build the program and what it needs to compile cells into build/
-	$(GO) build -trimpath -buildvcs=false -o $(PROGRAM).new .
+	$(GO) build $(FLAGS) -o $(PROGRAM).new .
 	@if cmp -s $(PROGRAM).new $(PROGRAM) && [ -f build/warpbook.json ]; then rm $(PROGRAM).new; \
 	else mv $(PROGRAM).new $(PROGRAM) && $(PROGRAM) record .; fi
 
@@ -25,7 +25,7 @@ test: lint test-go test-python ## run every test
 lint: ## gofmt and go vet
 	@unformatted=$$(gofmt -l $$($(GO) list -f '{{.Dir}}' ./...)); \
 	if [ -n "$$unformatted" ]; then echo "gofmt would change:"; echo "$$unformatted"; exit 1; fi
-	$(GO) vet ./...
+	$(GO) vet $(FLAGS) ./...
 
 # The race detector watches everything once; the long comparisons of cells with
 # Go itself (corpus, GOROOT/test, random programs) run without it.
@@ -34,7 +34,7 @@ LONG := TestCorpus|TestGOROOT|TestDifferential|TestLongCell|TestManyCells
 test-go: build ## the Go tests, with the race detector
 	$(GO) test -race -timeout 10m $(GOTESTFLAGS) $$($(GO) list ./... | grep -v /kernel/session)
 	$(GO) test -race -timeout 10m -skip '^($(LONG))$$' $(GOTESTFLAGS) ./kernel/session
-	$(GO) test -timeout 15m -run '^($(LONG))$$' $(GOTESTFLAGS) ./kernel/session
+	$(GO) test $(FLAGS) -timeout 15m -run '^($(LONG))$$' $(GOTESTFLAGS) ./kernel/session
 
 test-python: build $(VENV)/ready ## Jupyter's own clients and JupyterLab in a browser (needs chromium)
 	cd tests && ../$(VENV)/bin/python -m pytest $(PYTESTFLAGS) . ../python/papermill_warpbook

@@ -259,6 +259,12 @@ func (a *attempt) check(pkg *types.Package, files []*ast.File) {
 	_ = types.NewChecker(&conf, a.s.fset, pkg, a.info).Files(files)
 }
 
+// cyclic says that a variable depends on itself, as the variables of a package
+// must not.
+func (a *attempt) cyclic() bool {
+	return slices.ContainsFunc(a.errs, func(e types.Error) bool { return strings.HasPrefix(e.Msg, "initialization cycle") })
+}
+
 // needsWrap says that Go calls the last expression unused.
 func (a *attempt) needsWrap() bool {
 	return a.show != nil && !a.wrapped && slices.ContainsFunc(a.errs, func(e types.Error) bool {

@@ -55,6 +55,10 @@ func (s *Session) check(count int, code string) (*Cell, []Diagnostic) {
 		if a.moreChanged() {
 			continue
 		}
+		if in.declOnly && a.cyclic() { // "var x = x + 1" means an earlier x
+			in.declOnly = false
+			continue
+		}
 		if len(a.errs) > 0 {
 			return nil, sortDiagnostics(s.explain(a, typeDiagnostics(s.fset, a.errs)))
 		}

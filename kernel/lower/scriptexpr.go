@@ -234,16 +234,32 @@ func (s *script) composite(x *ast.CompositeLit) string {
 // brace for a type.
 func (s *script) element(e ast.Expr, want types.Type) string {
 	text := s.value(e, want)
-	switch ast.Unparen(e).(type) {
-	case *ast.Ident, *ast.BinaryExpr, *ast.UnaryExpr:
-		for _, paren := e.(*ast.ParenExpr); paren; _, paren = e.(*ast.ParenExpr) {
-			e, text = e.(*ast.ParenExpr).X, strings.TrimSuffix(strings.TrimPrefix(text, "("), ")")
-		}
-		if s.c.Info.Types[e].Value == nil && strings.HasPrefix(text, "(") {
-			text = strings.TrimSuffix(strings.TrimPrefix(text, "("), ")")
-		}
+	for strings.HasPrefix(text, "(") && encloses(text) {
+		text = text[1 : len(text)-1]
+	}
+	if strings.HasPrefix(text, "(") { // (*p) * 2: what is first must not be a parenthesis
+		s.refuse(e, "this element")
 	}
 	return text
+}
+
+// encloses says that a text's first parenthesis closes at its end.
+func encloses(text string) bool {
+	depth := 0
+	for i, r := range text {
+		switch r {
+		case '(':
+			depth++
+		case ')':
+			depth--
+			if depth == 0 {
+				return i == len(text)-1
+			}
+		case '"', '`':
+			return false // not worth reading strings for
+		}
+	}
+	return false
 }
 
 func (s *script) structElt(u *types.Struct, i int, e ast.Expr) string {

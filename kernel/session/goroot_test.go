@@ -9,6 +9,7 @@ import (
 	"go/parser"
 	"go/token"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -73,9 +74,19 @@ func TestGOROOT(t *testing.T) {
 	}
 }
 
+// gorootTests is the folder of the programs. The go command knows it; a program
+// that was built with -trimpath, such as this one, does not.
+func gorootTests(t *testing.T) string {
+	out, err := exec.Command("go", "env", "GOROOT").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return filepath.Join(strings.TrimSpace(string(out)), "test")
+}
+
 // gorootPrograms lists the programs, as paths below GOROOT/test.
 func gorootPrograms(t *testing.T) []string {
-	root := filepath.Join(runtime.GOROOT(), "test")
+	root := gorootTests(t)
 	var out []string
 	for _, dir := range []string{".", "fixedbugs", "typeparam", "ken", "chan", "interface", "escape_runtime_atomic"} {
 		files, err := filepath.Glob(filepath.Join(root, dir, "*.go"))
@@ -115,7 +126,7 @@ func builtHere(src string) bool {
 
 // gorootCase runs one program and says what is wrong, or "".
 func gorootCase(t *testing.T, name string) string {
-	file := filepath.Join(runtime.GOROOT(), "test", filepath.FromSlash(name))
+	file := filepath.Join(gorootTests(t), filepath.FromSlash(name))
 	src, err := os.ReadFile(file)
 	if err != nil {
 		return err.Error()
