@@ -34,7 +34,7 @@ LONG := TestCorpus|TestGOROOT|TestDifferential|TestLongCell|TestManyCells
 test-go: build ## the Go tests, with the race detector
 	$(GO) test -race -timeout 10m $(GOTESTFLAGS) $$($(GO) list ./... | grep -v /kernel/session)
 	$(GO) test -race -timeout 10m -skip '^($(LONG))$$' $(GOTESTFLAGS) ./kernel/session
-	$(GO) test $(FLAGS) -timeout 15m -run '^($(LONG))$$' $(GOTESTFLAGS) ./kernel/session
+	GOROOT=$$($(GO) env GOROOT) $(GO) test $(FLAGS) -timeout 15m -run '^($(LONG))$$' $(GOTESTFLAGS) ./kernel/session
 
 test-python: build $(VENV)/ready ## Jupyter's own clients and JupyterLab in a browser (needs chromium)
 	cd tests && ../$(VENV)/bin/python -m pytest $(PYTESTFLAGS) . ../python/papermill_warpbook
