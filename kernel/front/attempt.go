@@ -194,7 +194,9 @@ func (a *attempt) parse() {
 		a.files = append(a.files, f)
 	}
 	if !a.in.declOnly {
-		a.body, _ = a.s.parseBody(a.in.src, a.in.bodyText())
+		if a.body, a.in.body = a.in.body, nil; a.body == nil { // it parsed before
+			a.body, _ = a.s.parseBody(a.in.src, a.in.bodyText())
+		}
 		a.wrapShow()
 	}
 }

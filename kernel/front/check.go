@@ -74,6 +74,7 @@ type input struct {
 	src      *Source
 	chunks   []Chunk
 	declOnly bool
+	body     *File   // the statements, for the first attempt; nil afterwards
 	units    []*Unit // own declarations, less those that are kept
 	imports  map[string]string
 	blanks   []string
@@ -99,9 +100,18 @@ func (s *Session) read(count int, code string) (*input, []Diagnostic) {
 	}
 	var diags []Diagnostic
 	in.imports, in.blanks, in.dots, diags = s.parseImports(src, in.chunks)
+	var err error
+	if !in.declOnly {
+		in.body, err = s.parseBody(src, in.bodyText())
+		diags = append(diags, syntaxDiagnostics(src, err)...)
+	}
+	if !slices.ContainsFunc(in.chunks, in.isDecl) {
+		if len(diags) > 0 {
+			return nil, diags
+		}
+		return in, nil
+	}
 	decls, err := s.parseDecls(src, blank(src.Text, in.chunks, func(_ int, c Chunk) bool { return in.isDecl(c) }))
-	diags = append(diags, syntaxDiagnostics(src, err)...)
-	_, err = s.parseBody(src, in.bodyText())
 	diags = append(diags, syntaxDiagnostics(src, err)...)
 	if len(diags) > 0 {
 		return nil, diags

@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -49,6 +50,9 @@ func overlay(src []byte, ranges [][2]int) []byte {
 
 // parseImports reads the cell's import declarations.
 func (s *Session) parseImports(src *Source, chunks []Chunk) (named map[string]string, blanks, dots []string, errs []Diagnostic) {
+	if !slices.ContainsFunc(chunks, func(c Chunk) bool { return c.Kind == Import }) {
+		return nil, nil, nil, nil
+	}
 	text := blank(src.Text, chunks, func(_ int, c Chunk) bool { return c.Kind == Import })
 	f, err := s.parseDecls(src, text)
 	if err != nil {
