@@ -35,6 +35,7 @@ type attempt struct {
 	wrapped   bool
 	wrappings []*ast.TypeSpec // see parenthesize
 	defined   []*Symbol
+	inits     []*types.Initializer
 	unused    map[token.Pos]bool
 }
 
@@ -57,6 +58,7 @@ func (a *attempt) run() {
 		asts = append(asts, f.AST)
 	}
 	a.check(a.pkg, asts)
+	a.inits = slices.Clone(a.info.InitOrder) // the checks that follow start it again
 	a.unwrap()
 	a.move()
 	if a.body != nil {

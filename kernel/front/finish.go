@@ -24,7 +24,7 @@ func (a *attempt) finish() *Cell {
 		}
 	}
 	if a.in.declOnly {
-		c.Inits = a.info.InitOrder
+		c.Inits = a.inits
 	}
 	a.decideShow(c)
 	for _, d := range c.Defined {
@@ -67,6 +67,9 @@ func (a *attempt) allot(c *Cell) {
 
 // depend records which keys every unit uses.
 func (a *attempt) depend(c *Cell) {
+	if len(c.Units) == 0 {
+		return
+	}
 	key := map[types.Object]string{}
 	for k, sym := range a.s.symbols {
 		if sym.Obj != nil {

@@ -20,6 +20,9 @@ type lateFunc struct {
 // postpone takes out the bodies of functions that mention what the statements
 // define, or variables whose types get a new version.
 func (a *attempt) postpone() {
+	if len(a.files) == 0 {
+		return
+	}
 	fresh := map[string]bool{}
 	for _, id := range topDefinitions(a.bodyList()) {
 		fresh[id.Name] = true
@@ -85,6 +88,9 @@ func (a *attempt) checkLate() {
 	}
 	replaced := maps.Clone(a.moved)
 	for _, d := range a.defined {
+		if a.in.declOnly { // it is a variable of the package already
+			continue
+		}
 		v := types.NewVar(d.Obj.Pos(), a.pkg, d.Obj.Name(), d.Obj.Type())
 		d.Obj, replaced[d.Key] = v, v
 	}

@@ -77,6 +77,9 @@ func (a *attempt) migrate() map[*Symbol]types.Type {
 			fresh[name] = tn
 		}
 	}
+	if len(fresh) == 0 {
+		return out
+	}
 	names := map[string]bool{}
 	for n := range fresh {
 		names[n] = true

@@ -175,13 +175,6 @@ func (s *Session) Import(path string) (*types.Package, error) { return s.importe
 // PathsOf says which packages have a name, best first.
 func (s *Session) PathsOf(name string) []string { return s.packages.Load().ByName[name] }
 
-// Unset removes a variable: its definition did not happen, or %reset.
-func (s *Session) Unset(name string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.symbols, name)
-}
-
 // A Cell is a checked cell: what lower turns into a program.
 type Cell struct {
 	Count   int
@@ -227,6 +220,24 @@ type File struct {
 // in the cell's own statements it is an ordinary local variable.
 func (c *Cell) Variable(obj types.Object) (sym *Symbol, local bool) {
 	return c.vars[obj], c.local[obj]
+}
+
+// Uninitialized lists the variables of a cell of declarations that no
+// initializer gives a value.
+func (c *Cell) Uninitialized() []*Symbol {
+	initialized := map[types.Object]bool{}
+	for _, in := range c.Inits {
+		for _, v := range in.Lhs {
+			initialized[v] = true
+		}
+	}
+	var out []*Symbol
+	for _, sym := range c.Defined {
+		if !initialized[sym.Obj] {
+			out = append(out, sym)
+		}
+	}
+	return out
 }
 
 // TypeOf is the type of a session variable in the code that c compiles.

@@ -164,15 +164,11 @@ var quick = map[string]bool{
 // funcBody is a function's block. One that calls other code may be part of an
 // endless recursion, so it looks at the interrupt and the stack.
 func (r *renderer) funcBody(b *ast.BlockStmt, first string) string {
-	if r.mayRecurse(b) {
+	if r.calls(b) {
 		first += r.p.rt() + ".Enter();"
 	}
 	return "{" + first + r.inside(b)
 }
-
-// mayRecurse says whether a function's own body calls anything that may lead back
-// to it.
-func (r *renderer) mayRecurse(b *ast.BlockStmt) bool { return r.calls(b) }
 
 // calls says whether a block calls, outside function literals, anything but
 // builtins, conversions and package math, or waits for a channel.

@@ -254,21 +254,13 @@ func sortedSymbols(set map[*front.Symbol]bool) []*front.Symbol {
 // variables without one get their zero values first.
 func (p *pkg) writeInits(b *strings.Builder) {
 	c := p.c
-	initialized := map[types.Object]bool{}
-	for _, in := range c.Inits {
-		for _, v := range in.Lhs {
-			initialized[v] = true
+	for _, sym := range c.Uninitialized() {
+		p.slots[sym] = true
+		value := fmt.Sprintf("%s.New[%s]()", p.rt(), p.typeString(sym.Obj.Type()))
+		if len(c.Embeds[sym]) > 0 {
+			value = fmt.Sprintf("&wb_e%d", sym.Slot)
 		}
-	}
-	for _, sym := range c.Defined {
-		if !initialized[sym.Obj] {
-			p.slots[sym] = true
-			if len(c.Embeds[sym]) > 0 {
-				fmt.Fprintf(b, "*wb_s%d = &wb_e%d; %s.Define(%d)\n", sym.Slot, sym.Slot, p.rt(), sym.Slot)
-				continue
-			}
-			fmt.Fprintf(b, "*wb_s%d = %s.New[%s](); %s.Define(%d)\n", sym.Slot, p.rt(), p.typeString(sym.Obj.Type()), p.rt(), sym.Slot)
-		}
+		fmt.Fprintf(b, "*wb_s%d = %s; %s.Define(%d)\n", sym.Slot, value, p.rt(), sym.Slot)
 	}
 	for i, in := range c.Inits {
 		p.writeInit(b, i, in)

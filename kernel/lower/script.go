@@ -97,18 +97,9 @@ func (s *script) lines() []string {
 		}
 		return lines
 	}
-	initialized := map[types.Object]bool{}
-	for _, in := range c.Inits {
-		for _, v := range in.Lhs {
-			initialized[v] = true
-		}
-	}
-	at := ast.Node(c.Decls[0].AST.Name)
-	for _, sym := range c.Defined {
-		if !initialized[sym.Obj] {
-			v := s.newVar(at, sym.Obj)
-			lines = append(lines, fmt.Sprintf("%s.Commit%s()", s.varPackage(), v.Name))
-		}
+	for _, sym := range c.Uninitialized() {
+		v := s.newVar(c.Decls[0].AST.Name, sym.Obj)
+		lines = append(lines, fmt.Sprintf("%s.Commit%s()", s.varPackage(), v.Name))
 	}
 	for _, in := range c.Inits {
 		if len(in.Lhs) != 1 || in.Lhs[0].Name() == "_" {
