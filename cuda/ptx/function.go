@@ -2,6 +2,7 @@ package ptx
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -10,7 +11,7 @@ func (p *parser) function() {
 	f := &Function{Labels: map[string]int{}, Tables: map[string][]int{}, Targets: map[string][]string{}, Protos: map[string]*Function{}, Pos: Pos{PTX: p.tok.line}}
 	f.Entry = p.word(".entry")
 	p.advance()
-	p.fn, p.scopes, p.fixups, p.unique, p.pos = f, nil, nil, map[string]int{}, Pos{}
+	p.fn, p.scopes, p.unique, p.pos = f, nil, map[string]int{}, Pos{}
 	p.push()
 	p.signature(f)
 	for !p.is('{') && !p.is(';') {
@@ -23,7 +24,6 @@ func (p *parser) function() {
 	p.expect('{')
 	p.body()
 	p.pop()
-	p.resolve()
 	p.module.add(f)
 }
 
@@ -107,10 +107,28 @@ func (p *parser) push() {
 	if len(p.scopes) == maxNesting {
 		p.fail("scopes are nested too deeply")
 	}
-	p.scopes = append(p.scopes, &scope{regs: map[string]int{}, ranges: map[string]regRange{}, vars: map[string]string{}, labels: map[string]string{}})
+	p.scopes = append(p.scopes, &scope{regs: map[string]int{}, ranges: map[string]regRange{}, vars: map[string]string{}, labels: map[string]int{}})
 }
 
-func (p *parser) pop() { p.scopes = p.scopes[:len(p.scopes)-1] }
+// pop leaves a scope: branches to its labels get their targets, others wait for
+// the scope around it.
+func (p *parser) pop() {
+	s := p.top()
+	p.scopes = p.scopes[:len(p.scopes)-1]
+	for _, f := range s.fixups {
+		at, ok := s.labels[f.label]
+		switch {
+		case ok && f.table != nil:
+			f.table[f.index] = at
+		case ok:
+			p.fn.Body[f.index].Target = at
+		case len(p.scopes) == 0:
+			panic(&Error{f.line, fmt.Sprintf("there is no label %s", f.label)})
+		default:
+			p.top().fixups = append(p.top().fixups, f)
+		}
+	}
+}
 
 func (p *parser) top() *scope { return p.scopes[len(p.scopes)-1] }
 
@@ -192,12 +210,12 @@ func (p *parser) label(name string) {
 		switch p.tok.text {
 		case ".branchtargets":
 			p.advance()
-			at := len(p.fn.Tables[name])
-			p.fn.Tables[name] = make([]int, 0)
-			for _, target := range p.names() {
-				p.fixups = append(p.fixups, fixup{inst: -1, label: name + "\x00" + target, line: p.tok.line})
+			line, names := p.tok.line, p.names()
+			table := make([]int, len(names))
+			for i, target := range names {
+				p.top().fixups = append(p.top().fixups, fixup{index: i, table: table, label: target, line: line})
 			}
-			_ = at
+			p.fn.Tables[name] = table
 			return
 		case ".calltargets":
 			p.advance()
@@ -224,7 +242,7 @@ func (p *parser) label(name string) {
 	if _, taken := p.fn.Labels[name]; taken {
 		unique = fmt.Sprintf("%s#%d", name, len(p.fn.Labels))
 	}
-	p.top().labels[name] = unique
+	p.top().labels[name] = len(p.fn.Body)
 	p.fn.Labels[unique] = len(p.fn.Body)
 }
 
@@ -245,7 +263,7 @@ func (p *parser) registers() {
 	v := Variable{Vec: 1}
 	p.variableType(&v)
 	if v.Vec != 1 {
-		p.fail("vector registers are not supported")
+		p.fail("vector registers are not supported; declare one register for each element")
 	}
 	for {
 		name := p.name()
@@ -256,13 +274,13 @@ func (p *parser) registers() {
 			p.expect('>')
 		}
 		base := len(p.fn.Regs)
-		if base+n > maxRegisters {
-			p.fail("the function has more than %d registers", maxRegisters)
+		if p.registersLeft -= n; p.registersLeft < 0 {
+			p.fail("the module has more than %d registers", maxRegisters)
 		}
 		if ranged {
 			p.top().ranges[name] = regRange{base, n}
 			for i := range n {
-				p.fn.Regs = append(p.fn.Regs, Register{fmt.Sprint(name, i), v.Type})
+				p.fn.Regs = append(p.fn.Regs, Register{name + strconv.Itoa(i), v.Type})
 			}
 		} else {
 			p.top().regs[name] = base
@@ -310,25 +328,6 @@ func (p *parser) variable(name string) string {
 		}
 	}
 	return name
-}
-
-// resolve gives branches their targets.
-func (p *parser) resolve() {
-	for _, f := range p.fixups {
-		label, table := f.label, ""
-		if f.inst < 0 {
-			table, label, _ = strings.Cut(f.label, "\x00")
-		}
-		at, ok := p.fn.Labels[label]
-		if !ok {
-			panic(&Error{f.line, fmt.Sprintf("there is no label %s", label)})
-		}
-		if table != "" {
-			p.fn.Tables[table] = append(p.fn.Tables[table], at)
-		} else {
-			p.fn.Body[f.inst].Target = at
-		}
-	}
 }
 
 // Kernel finds an entry by name.

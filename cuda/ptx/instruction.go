@@ -16,16 +16,38 @@ func (p *parser) instruction() {
 		}
 		in.Guard = r
 	}
-	in.modifiers(p.name())
+	p.opcode(&in, p.name())
 	if in.Op == "call" {
 		p.call(&in)
 	} else {
 		p.operands(&in)
 	}
-	in.Text = strings.Join(strings.Fields(p.lex.text[start:p.tok.at]), " ")
+	in.Text = oneLine(p.lex.text[start:p.tok.at])
 	p.expect(';')
 	in.Dsts = destinations(&in)
 	p.fn.Body = append(p.fn.Body, in)
+}
+
+// opcode takes an opcode word apart, once for each word of the module: its
+// instructions share the slices.
+func (p *parser) opcode(in *Instruction, word string) {
+	known, ok := p.opcodes[word]
+	if !ok {
+		known = *in
+		known.modifiers(word)
+		p.opcodes[word] = known
+	}
+	guard, not, pos := in.Guard, in.GuardNot, in.Pos
+	*in = known
+	in.Guard, in.GuardNot, in.Pos = guard, not, pos
+}
+
+// oneLine is s with single spaces.
+func oneLine(s string) string {
+	if !strings.ContainsAny(s, "\t\n\r") && !strings.Contains(s, "  ") {
+		return strings.TrimRight(s, " ")
+	}
+	return strings.Join(strings.Fields(s), " ")
 }
 
 func (p *parser) operands(in *Instruction) {
@@ -34,7 +56,8 @@ func (p *parser) operands(in *Instruction) {
 		if o.Kind == Symbol && (in.Op == "bra" || in.Op == "brx") {
 			o.Kind = Label
 			if in.Op == "bra" {
-				p.fixups = append(p.fixups, fixup{len(p.fn.Body), o.Symbol, p.tok.line})
+				s := p.top()
+				s.fixups = append(s.fixups, fixup{index: len(p.fn.Body), label: o.Symbol, line: p.tok.line})
 			}
 		}
 		in.Operands = append(in.Operands, o)
@@ -103,17 +126,15 @@ func (p *parser) operand(depth int) Operand {
 		}
 	case p.is('['):
 		p.advance()
-		p.address(&o)
-	case p.is(tNumber):
-		p.immediate(&o, false)
-	case p.accept('-'):
-		if p.is(tNumber) {
-			p.immediate(&o, true)
+		p.address(&o, depth)
+	case p.is(tNumber), p.is('-'), p.is('('), p.is('~'), p.is('+'):
+		l := p.expression(0)
+		o.Kind, o.Bits, o.Float, o.F32 = Imm, l.bits, l.float, l.f32
+	case p.accept('!'):
+		if p.is(tNumber) || p.is('(') {
+			o.Kind, o.Bits = Imm, truth(p.primary(0).bits == 0)
 			break
 		}
-		o = p.operand(depth + 1)
-		o.Neg = !o.Neg
-	case p.accept('!'):
 		o = p.operand(depth + 1)
 		o.Not = !o.Not
 	case p.is(tWord):
@@ -132,18 +153,6 @@ func (p *parser) operand(depth int) Operand {
 		}
 	}
 	return o
-}
-
-func (p *parser) immediate(o *Operand, neg bool) {
-	l, ok := parseNumber(p.tok.text)
-	if !ok {
-		p.fail("%q is no number", p.tok.text)
-	}
-	p.advance()
-	if neg {
-		l = l.negate()
-	}
-	o.Kind, o.Bits, o.Float, o.F32 = Imm, l.bits, l.float, l.f32
 }
 
 // named is a register, a special register, a symbol with an offset, or _.
@@ -177,11 +186,12 @@ func (p *parser) named(o *Operand, name string) {
 	p.offset(o)
 }
 
+// offset reads what is added to a symbol or a register.
 func (p *parser) offset(o *Operand) {
 	for p.is('+') || p.is('-') {
 		neg := p.is('-')
 		p.advance()
-		n := int64(p.number().bits)
+		n := int64(p.binary(products, 0).bits)
 		if neg {
 			n = -n
 		}
@@ -190,11 +200,11 @@ func (p *parser) offset(o *Operand) {
 }
 
 // address reads "[base + offset]"; Elems are the coordinates of a tensor.
-func (p *parser) address(o *Operand) {
+func (p *parser) address(o *Operand, depth int) {
 	o.Kind = Address
 	switch {
-	case p.is(tNumber):
-		o.Offset = int64(p.number().bits)
+	case p.is(tNumber), p.is('('), p.is('-'):
+		o.Offset = int64(p.expression(0).bits)
 	case p.is(tWord):
 		name := p.name()
 		if r, ok := p.register(name); ok {
@@ -209,7 +219,7 @@ func (p *parser) address(o *Operand) {
 		p.fail("expected an address, found %s", p.found())
 	}
 	if p.accept(',') {
-		o.Elems = p.operand(1).Elems
+		o.Elems = p.operand(depth + 1).Elems
 	}
 	p.expect(']')
 }

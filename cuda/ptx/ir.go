@@ -52,6 +52,9 @@ const (
 	U16x2
 	S16x2
 	Pred
+	B1
+	U4
+	S4
 )
 
 // Space is a state space.
@@ -84,7 +87,8 @@ type Variable struct {
 	Extern  bool
 }
 
-// Initial is one value of an initializer: Bytes, or the address of Symbol plus Offset.
+// Initial is a run of bytes of an initializer, or one address: that of Symbol plus Offset.
+// What lies between the runs is zero.
 type Initial struct {
 	At      int // byte offset in the variable
 	Bytes   []byte
@@ -128,8 +132,8 @@ type Pos struct {
 	PTX       int    // line in the PTX, from 1
 	File      int    // of .file; 0 when there is no .loc
 	Line, Col int    // in the source; Line 0 when the compiler names none
-	Function  string // of inlined_at: the inlined function's label, "" elsewhere
-	InlinedAt *Pos   // where it was inlined, outermost last; nil elsewhere
+	Function  string // the inlined function's name, "" in code that is not inlined
+	InlinedAt *Pos   // where it was inlined; nil in code that is not inlined
 }
 
 // Instruction is one instruction with its modifiers taken apart.

@@ -55,7 +55,7 @@ func (l *lexer) next() (token, error) {
 	}
 	c := l.text[l.at]
 	switch {
-	case wordStart(c):
+	case wordStart(c) && (c != '%' || l.at+1 < len(l.text) && wordPart(l.text[l.at+1])): // a lone % is the operator
 		start.kind = tWord
 		l.at++
 		for l.at < len(l.text) {
@@ -83,6 +83,12 @@ func (l *lexer) next() (token, error) {
 	default:
 		start.kind = c
 		l.at++
+		if l.at < len(l.text) {
+			if kind := double(c, l.text[l.at]); kind != 0 {
+				start.kind = kind
+				l.at++
+			}
+		}
 	}
 	start.text = l.text[start.at:l.at]
 	return start, nil
@@ -90,10 +96,10 @@ func (l *lexer) next() (token, error) {
 
 // number passes a literal: digits, a radix, a hexadecimal float or an exponent.
 func (l *lexer) number() {
-	from := l.at
+	exact := l.at+1 < len(l.text) && l.text[l.at] == '0' && strings.IndexByte("xXfFdD", l.text[l.at+1]) >= 0
 	for l.at < len(l.text) {
 		c := l.text[l.at]
-		exponent := (c == '+' || c == '-') && (l.text[l.at-1] == 'e' || l.text[l.at-1] == 'E') && !strings.HasPrefix(l.text[from:], "0x") && !strings.HasPrefix(l.text[from:], "0f") && !strings.HasPrefix(l.text[from:], "0F") && !strings.HasPrefix(l.text[from:], "0d") && !strings.HasPrefix(l.text[from:], "0D")
+		exponent := (c == '+' || c == '-') && (l.text[l.at-1] == 'e' || l.text[l.at-1] == 'E') && !exact
 		if !digit(c) && !(c >= 'a' && c <= 'z') && !(c >= 'A' && c <= 'Z') && c != '.' && !exponent {
 			return
 		}

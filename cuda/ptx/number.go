@@ -11,6 +11,8 @@ type literal struct {
 	bits  uint64
 	float bool // bits are an f64's, or with f32 an f32's
 	f32   bool
+	// unsigned is of a U suffix; it counts in constant expressions.
+	unsigned bool
 }
 
 // parseNumber reads an integer (decimal, 0x, 0b, octal, U suffix), an exact float
@@ -20,19 +22,20 @@ func parseNumber(s string) (literal, bool) {
 		switch s[1] {
 		case 'f', 'F':
 			v, err := strconv.ParseUint(s[2:], 16, 32)
-			return literal{v, true, true}, err == nil && len(s) == 10
+			return literal{bits: v, float: true, f32: true}, err == nil && len(s) == 10
 		case 'd', 'D':
 			v, err := strconv.ParseUint(s[2:], 16, 64)
-			return literal{v, true, false}, err == nil && len(s) == 18
+			return literal{bits: v, float: true}, err == nil && len(s) == 18
 		}
 	}
 	hex := strings.HasPrefix(s, "0x") || strings.HasPrefix(s, "0X")
 	if !hex && strings.ContainsAny(s, ".eE") {
 		v, err := strconv.ParseFloat(s, 64)
-		return literal{math.Float64bits(v), true, false}, err == nil
+		return literal{bits: math.Float64bits(v), float: true}, err == nil
 	}
-	v, err := strconv.ParseUint(strings.TrimRight(s, "uU"), 0, 64)
-	return literal{bits: v}, err == nil && !strings.Contains(s, "_")
+	digits := strings.TrimRight(s, "uU")
+	v, err := strconv.ParseUint(digits, 0, 64)
+	return literal{bits: v, unsigned: len(digits) < len(s)}, err == nil && !strings.Contains(s, "_")
 }
 
 // negate is -l.

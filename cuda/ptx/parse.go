@@ -9,14 +9,14 @@ import (
 // Bounds on what a text may declare, so that a hostile one is refused before it
 // costs memory.
 const (
-	maxRegisters = 1 << 20 // a function
+	maxRegisters = 1 << 20 // a module
 	maxNesting   = 64
 	maxBytes     = 1 << 30 // a variable
 )
 
 // Parse reads a module. The error is an *Error.
 func Parse(text string) (m *Module, err error) {
-	p := &parser{lex: lexer{text: text, line: 1}, module: &Module{Files: map[int]string{}}}
+	p := &parser{lex: lexer{text: text, line: 1}, module: &Module{Files: map[int]string{}}, registersLeft: maxRegisters, inlined: map[Pos]*Pos{}, debugNames: map[string]string{}, opcodes: map[string]Instruction{}}
 	defer func() {
 		switch r := recover().(type) {
 		case nil:
@@ -30,6 +30,7 @@ func Parse(text string) (m *Module, err error) {
 	for p.tok.kind != tEOF {
 		p.topLevel()
 	}
+	p.nameInlined()
 	return p.module, nil
 }
 
@@ -39,11 +40,14 @@ type parser struct {
 	ahead  *token
 	module *Module
 
-	fn     *Function
-	scopes []*scope
-	pos    Pos            // of .loc
-	fixups []fixup        // branches to labels that may come later
-	unique map[string]int // names of variables in the function, to keep them apart
+	fn            *Function
+	scopes        []*scope
+	pos           Pos            // of .loc
+	unique        map[string]int // names of variables in the function, to keep them apart
+	registersLeft int
+	inlined       map[Pos]*Pos // the last .loc of each place, for what is inlined there
+	debugNames    map[string]string
+	opcodes       map[string]Instruction
 }
 
 // scope is a pair of braces of a function.
@@ -51,13 +55,16 @@ type scope struct {
 	regs   map[string]int      // exact names
 	ranges map[string]regRange // %r<8> by "%r"
 	vars   map[string]string   // variables to their unique names
-	labels map[string]string
+	labels map[string]int
+	fixups []fixup // branches, whose labels may come later
 }
 
 type regRange struct{ base, count int }
 
+// fixup is a branch or an entry of a table that waits for its label.
 type fixup struct {
-	inst  int
+	index int   // of the instruction, or of the entry
+	table []int // nil for a branch
 	label string
 	line  int
 }
@@ -235,30 +242,59 @@ func (p *parser) file() {
 // loc sets the place in the source of what follows.
 func (p *parser) loc() {
 	p.advance()
-	p.pos = Pos{File: p.integer(1 << 20), Line: p.integer(1 << 30), Col: p.integer(1 << 30)}
+	next := Pos{File: p.integer(1 << 20), Line: p.integer(1 << 30), Col: p.integer(1 << 30)}
+	if next.Line == 0 { // code of no line in particular, such as a constant: it counts to what was before
+		return
+	}
+	p.pos = next
 	for p.accept(',') {
 		switch p.name() {
 		case "function_name":
 			p.pos.Function = p.name()
 			if p.accept('+') {
+				p.pos.Function += "+" + p.tok.text
 				p.number()
 			}
 		case "inlined_at":
-			at := Pos{File: p.integer(1 << 20), Line: p.integer(1 << 30), Col: p.integer(1 << 30)}
-			p.pos.InlinedAt = &at
+			p.pos.InlinedAt = p.outer(Pos{File: p.integer(1 << 20), Line: p.integer(1 << 30), Col: p.integer(1 << 30)})
 		default:
 			p.fail("%q is not known in .loc", p.tok.text)
 		}
 	}
+	place := p.pos
+	p.inlined[Pos{File: place.File, Line: place.Line, Col: place.Col}] = &place
+}
+
+// outer is the place that something was inlined at: the .loc that named it, which
+// may itself be inlined code.
+func (p *parser) outer(at Pos) *Pos {
+	if known := p.inlined[at]; known != nil && known.depth() < maxNesting {
+		return known
+	}
+	return &at
+}
+
+func (p *Pos) depth() int {
+	n := 0
+	for ; p.InlinedAt != nil; p = p.InlinedAt {
+		n++
+	}
+	return n
 }
 
 // section passes debugging information.
 func (p *parser) section() {
+	p.advance()
+	strings := p.word(".debug_str")
 	for !p.is('{') {
 		if p.is(tEOF) {
 			p.fail("a .section without a body")
 		}
 		p.advance()
+	}
+	if strings {
+		p.strings()
+		return
 	}
 	p.skipTo('}')
 }
@@ -283,9 +319,9 @@ func (p *parser) variables(extern bool) (out []*Variable) {
 	for {
 		v := proto
 		v.Name = p.name()
-		p.extent(&v)
+		dims := p.extent(&v)
 		if p.accept('=') {
-			p.initializer(&v)
+			p.initializer(&v, dims)
 		}
 		out = append(out, &v)
 		if !p.accept(',') {
@@ -298,11 +334,18 @@ func (p *parser) variables(extern bool) (out []*Variable) {
 
 // variableType reads alignment, vector, pointer attributes and type.
 func (p *parser) variableType(v *Variable) {
+	pointer := false
 	for p.is(tWord) && strings.HasPrefix(p.tok.text, ".") {
 		switch w := p.tok.text[1:]; w {
 		case "align":
 			p.advance()
-			v.Align = p.integer(1 << 20)
+			n := p.integer(1 << 20)
+			if n == 0 || n&(n-1) != 0 {
+				p.fail("an alignment has to be a power of two, not %d", n)
+			}
+			if !pointer { // behind .ptr it is that of what the pointer points to
+				v.Align = n
+			}
 			continue
 		case "v2":
 			v.Vec = 2
@@ -311,7 +354,7 @@ func (p *parser) variableType(v *Variable) {
 		case "v8":
 			v.Vec = 8
 		case "ptr":
-			v.Pointee = Generic
+			pointer = true
 		case "attribute":
 			p.advance()
 			p.skipTo(')')
@@ -331,85 +374,4 @@ func (p *parser) variableType(v *Variable) {
 	if v.Type == Untyped {
 		p.fail("a declaration without a type")
 	}
-}
-
-// extent reads the dimensions behind a name and computes the size.
-func (p *parser) extent(v *Variable) {
-	v.Count = 1
-	for p.accept('[') {
-		n := 0
-		if !p.is(']') {
-			n = p.integer(maxBytes)
-		}
-		p.expect(']')
-		if v.Count *= n; v.Count > maxBytes {
-			p.fail("%s is larger than %d bytes", v.Name, maxBytes)
-		}
-	}
-	one := v.Type.Bytes() * v.Vec
-	v.Bytes = one * v.Count
-	if v.Bytes > maxBytes {
-		p.fail("%s is larger than %d bytes", v.Name, maxBytes)
-	}
-	if v.Align == 0 {
-		v.Align = max(one, 1)
-	}
-}
-
-// initializer reads "= value" or "= {...}", nested for more dimensions.
-func (p *parser) initializer(v *Variable) {
-	at, depth := 0, 0
-	size := v.Type.Bytes()
-	for {
-		switch {
-		case p.accept('{'):
-			if depth++; depth > maxNesting {
-				p.fail("an initializer is nested too deeply")
-			}
-			continue
-		case p.is('}') && depth > 0:
-			p.advance()
-			depth--
-		default:
-			v.Init = append(v.Init, p.initial(v, at))
-			if at += size; v.Count > 0 && at > v.Bytes {
-				p.fail("%s has more initial values than elements", v.Name)
-			}
-		}
-		if depth == 0 {
-			break
-		}
-		p.accept(',')
-	}
-	if v.Count == 0 { // [] takes its size from its values
-		v.Count, v.Bytes = at/max(size, 1), at
-	}
-}
-
-func (p *parser) initial(v *Variable, at int) Initial {
-	init := Initial{At: at, Size: v.Type.Bytes()}
-	if p.is(tWord) {
-		init.Symbol = p.name()
-		if init.Symbol == "generic" && p.accept('(') {
-			init.Generic, init.Symbol = true, p.name()
-			p.expect(')')
-		}
-		for p.is('+') || p.is('-') {
-			neg := p.is('-')
-			p.advance()
-			n := int64(p.number().bits)
-			if neg {
-				n = -n
-			}
-			init.Offset += n
-		}
-		return init
-	}
-	l := p.number()
-	o := Operand{Bits: l.bits, Float: l.float, F32: l.f32}
-	bits := o.As(v.Type)
-	for i := range init.Size {
-		init.Bytes = append(init.Bytes, byte(bits>>(8*min(i, 7))))
-	}
-	return init
 }

@@ -82,6 +82,117 @@ func TestOperands(t *testing.T) {
 	}
 }
 
+func TestScopesKeepTheirLabels(t *testing.T) {
+	one := "{ .reg .pred P; AGAIN: setp.eq.s32 P, %r1, 0; @P bra DONE; bra AGAIN; DONE: }\n"
+	f := function(t, one+one+"bra DONE; DONE: ret;")
+	for i, want := range map[int]int{1: 3, 2: 0, 4: 6, 5: 3, 6: 7} {
+		if got := f.Body[i].Target; got != want {
+			t.Errorf("instruction %d goes to %d, not to %d", i, got, want)
+		}
+	}
+}
+
+func TestTables(t *testing.T) {
+	f := function(t, `mov.u32 %r1, 1;
+		brx.idx %r1, ts;
+		ts: .branchtargets L0, L1, L0;
+		L0: add.s32 %r1, %r1, 1;
+		L1: ret;
+		p: .callprototype (.param .b32 _) _ (.param .b32 _, .param .align 8 .b8 _[16]) .noreturn;
+		call (%r1), %rd1, (%r2, %r3), p;`)
+	if want := []int{2, 3, 2}; !reflect.DeepEqual(f.Tables["ts"], want) {
+		t.Errorf("branch targets %v", f.Tables["ts"])
+	}
+	proto := f.Protos["p"]
+	if proto == nil || len(proto.Returns) != 1 || len(proto.Params) != 2 || !proto.NoReturn || proto.Params[1].Bytes != 16 {
+		t.Errorf("prototype %+v", proto)
+	}
+	if c := f.Body[4]; len(c.Returns) != 1 || len(c.Args) != 2 || c.Callee != "" || len(c.Operands) != 2 || c.Operands[0].Kind != Reg || c.Operands[1].Symbol != "p" {
+		t.Errorf("call %+v", c)
+	}
+}
+
+func TestVariables(t *testing.T) {
+	m, err := Parse(`.version 9.0
+.target sm_80
+.address_size 64
+.global .align 4 .b8 a[8] = {1, 2, 0xff};
+.global .s32 grid[2][3] = {{1, 2}, {-3}};
+.const .u64 p[3] = {generic(a)+4, grid-8, 1<<4|2};
+.global .v2 .f32 pair = {0f3F800000, 2.5};
+.global .f64 d = -0d3FF0000000000000;
+.extern .shared .align 16 .b8 dynamic[];
+.visible .entry k(.param .u64 .ptr .global .align 16 out, .param .align 4 .b8 s[12], .param .u64 end) { ret; }
+`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := map[string]*Variable{}
+	for _, x := range m.Variables {
+		v[x.Name] = x
+	}
+	for name, want := range map[string][]Initial{
+		"a":    {{At: 0, Bytes: []byte{1, 2, 255}}},
+		"grid": {{At: 0, Bytes: []byte{1, 0, 0, 0, 2, 0, 0, 0}}, {At: 12, Bytes: []byte{0xfd, 255, 255, 255}}},
+		"p":    {{At: 0, Symbol: "a", Offset: 4, Generic: true, Size: 8}, {At: 8, Symbol: "grid", Offset: -8, Size: 8}, {At: 16, Bytes: []byte{18, 0, 0, 0, 0, 0, 0, 0}}},
+		"pair": {{At: 0, Bytes: []byte{0, 0, 0x80, 0x3f, 0, 0, 0x20, 0x40}}},
+		"d":    {{At: 0, Bytes: []byte{0, 0, 0, 0, 0, 0, 0xf0, 0xbf}}},
+	} {
+		if !reflect.DeepEqual(v[name].Init, want) {
+			t.Errorf("%s: %+v", name, v[name].Init)
+		}
+	}
+	if d := v["dynamic"]; !d.Extern || d.Count != 0 || d.Align != 16 {
+		t.Errorf("dynamic: %+v", d)
+	}
+	k, err := m.Kernel("k")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if offsets, size := k.ParamLayout(); !reflect.DeepEqual(offsets, []int{0, 8, 24}) || size != 32 {
+		t.Errorf("parameters at %v, %d bytes", offsets, size)
+	}
+	if k.Params[0].Pointee != Global {
+		t.Errorf("pointer: %+v", k.Params[0])
+	}
+}
+
+func TestNumbers(t *testing.T) {
+	for text, want := range map[string]uint64{
+		"17": 17, "0x1F": 31, "0X1fU": 31, "017": 15, "0b101": 5, "-1": ^uint64(0), "5U": 5, "(1+2)*3": 9, "1<<31": 1 << 31,
+		"~0": ^uint64(0), "-8/3": ^uint64(1), "7 % 4": 3, "1?2:3": 2, "!0": 1, "3>2&&1": 1, "0f3F800000": 0x3f800000, "1.5": 0x3ff8000000000000, "-2.5e-1": 0xbfd0000000000000,
+	} {
+		f := function(t, "mov.b64 %rd1, "+text+";")
+		if o := f.Body[0].Operands[1]; o.Kind != Imm || o.Bits != want {
+			t.Errorf("%s is %#x, not %#x", text, o.Bits, want)
+		}
+	}
+}
+
+func TestInlined(t *testing.T) {
+	text, err := os.ReadFile("testdata/calls.ptx")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := Parse(string(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	k, err := m.Kernel("k")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, in := range k.Body {
+		if at := in.Pos; at.Line == 1 && at.Function == "g" {
+			if f := at.InlinedAt; f == nil || f.Line != 2 || f.Function != "f" || f.InlinedAt == nil || f.InlinedAt.Line != 10 || f.InlinedAt.InlinedAt != nil {
+				t.Errorf("g was inlined at %+v", f)
+			}
+			return
+		}
+	}
+	t.Error("no instruction of g")
+}
+
 func TestCompilerOutput(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.ptx")
 	if err != nil || len(files) == 0 {
@@ -123,18 +234,23 @@ func TestCompilerOutput(t *testing.T) {
 func TestErrors(t *testing.T) {
 	head := ".version 9.0\n.target sm_80\n.address_size 64\n"
 	for text, want := range map[string]string{
-		head + ".entry k() { .reg .b32 %r<99999999>; }":    "out of range",
-		head + ".entry k() { add.s32 %r1, %r2, 3; }":       "%r1 is neither a register",
-		head + ".entry k() { bra NOWHERE; }":               "there is no label NOWHERE",
-		head + ".entry k() { ret;":                           "does not end",
-		head + ".global .b8 s[2] = {1, 2, 3};":             "more initial values",
-		head + ".entry k() { A: A: ret; }":                 "the label A is there twice",
-		head + "/* no end":                                 "a comment does not end",
-		head + ".global .b8 big[99999999999];":             "out of range",
-		head + ".entry k() " + strings.Repeat("{", 100):    "nested too deeply",
-		strings.Replace(head, "64", "32", 1):               "only 64-bit addresses",
-		head + ".entry k() { @%q bra X; }":                 "%q is no predicate",
-		head + ".entry k() { mov.u32 %r1, {{{{{{{{{{1 ; }": "",
+		head + ".entry k() { .reg .b32 %r<99999999>; }":                    "out of range",
+		head + ".entry k() { add.s32 %r1, %r2, 3; }":                       "%r1 is neither a register",
+		head + ".entry k() { bra NOWHERE; }":                               "there is no label NOWHERE",
+		head + ".entry k() { ret;":                                         "does not end",
+		head + ".global .b8 s[2] = {1, 2, 3};":                             "more initial values",
+		head + ".entry k() { A: A: ret; }":                                 "the label A is there twice",
+		head + "/* no end":                                                 "a comment does not end",
+		head + ".global .b8 big[99999999999];":                             "larger than",
+		head + ".entry k() " + strings.Repeat("{", 100):                    "nested too deeply",
+		strings.Replace(head, "64", "32", 1):                               "only 64-bit addresses",
+		head + ".entry k() { @%q bra X; }":                                 "%q is no predicate",
+		head + ".entry k() { mov.u32 r, " + strings.Repeat("(", 9999):      "nested too deeply",
+		head + ".entry k() { ld.u32 r, [a, " + strings.Repeat("[a,", 9999): "nested too deeply",
+		head + ".global .u32 x = 1/0;":                                     "divides by zero",
+		head + ".global .align 3 .u32 x;":                                  "power of two",
+		head + strings.Repeat(".func f() { .reg .b32 %r<900000>; }", 9):    "more than 1048576 registers",
+		head + ".entry k() { mov.u32 %r1, {{{{{{{{{{1 ; }":                 "",
 	} {
 		_, err := Parse(text)
 		var e *Error

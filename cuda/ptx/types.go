@@ -6,7 +6,7 @@ var typeNames = [...]string{
 	Untyped: "", B8: "b8", B16: "b16", B32: "b32", B64: "b64", B128: "b128",
 	U8: "u8", U16: "u16", U32: "u32", U64: "u64", S8: "s8", S16: "s16", S32: "s32", S64: "s64",
 	F16: "f16", F16x2: "f16x2", BF16: "bf16", BF16x2: "bf16x2", TF32: "tf32", F32: "f32", F32x2: "f32x2", F64: "f64",
-	E4M3: "e4m3", E5M2: "e5m2", E4M3x2: "e4m3x2", E5M2x2: "e5m2x2", U16x2: "u16x2", S16x2: "s16x2", Pred: "pred",
+	E4M3: "e4m3", E5M2: "e5m2", E4M3x2: "e4m3x2", E5M2x2: "e5m2x2", U16x2: "u16x2", S16x2: "s16x2", Pred: "pred", B1: "b1", U4: "u4", S4: "s4",
 }
 
 var typesByName = byName(typeNames[:])
@@ -29,7 +29,8 @@ func (t Type) String() string {
 	return "?"
 }
 
-// Bytes is the size of a value in memory; a predicate has none.
+// Bytes is the size of a value in memory; a predicate has none, nor have the types
+// of less than a byte that only packed operands of mma have.
 func (t Type) Bytes() int {
 	switch t {
 	case B8, U8, S8, E4M3, E5M2:
