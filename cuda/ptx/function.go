@@ -22,9 +22,25 @@ func (p *parser) function() {
 		return
 	}
 	p.expect('{')
+	f.Body = make([]Instruction, 0, p.estimate())
 	p.body()
 	p.pop()
 	p.module.add(f)
+}
+
+// estimate is how many instructions the body about to be read has, at most: the
+// semicolons up to a brace at the start of a line.
+func (p *parser) estimate() int {
+	if p.noEstimate {
+		return 0
+	}
+	rest := p.lex.text[p.lex.at:]
+	end := strings.Index(rest, "\n}")
+	if end < 0 {
+		p.noEstimate = true
+		return 0
+	}
+	return min(strings.Count(rest[:end], ";"), end/16)
 }
 
 // add keeps one function of a name: the definition, when there is one.

@@ -47,10 +47,21 @@ func oneLine(s string) string {
 	if !strings.ContainsAny(s, "\t\n\r") && !strings.Contains(s, "  ") {
 		return strings.TrimRight(s, " ")
 	}
-	return strings.Join(strings.Fields(s), " ")
+	b := make([]byte, 0, len(s))
+	for i := range len(s) {
+		c := s[i]
+		if c == '\t' || c == '\n' || c == '\r' {
+			c = ' '
+		}
+		if c != ' ' || len(b) > 0 && b[len(b)-1] != ' ' {
+			b = append(b, c)
+		}
+	}
+	return strings.TrimRight(string(b), " ")
 }
 
 func (p *parser) operands(in *Instruction) {
+	list := p.operandBuffer[:0]
 	for !p.is(';') {
 		o := p.operand(0)
 		if o.Kind == Symbol && (in.Op == "bra" || in.Op == "brx") {
@@ -60,11 +71,13 @@ func (p *parser) operands(in *Instruction) {
 				s.fixups = append(s.fixups, fixup{index: len(p.fn.Body), label: o.Symbol, line: p.tok.line})
 			}
 		}
-		in.Operands = append(in.Operands, o)
+		list = append(list, o)
 		if !p.accept(',') {
-			return
+			break
 		}
 	}
+	p.operandBuffer = list
+	in.Operands = append(make([]Operand, 0, len(list)), list...)
 }
 
 // call reads "call (r), f, (a, b), prototype;" with most parts optional.

@@ -48,6 +48,8 @@ type parser struct {
 	inlined       map[Pos]*Pos // the last .loc of each place, for what is inlined there
 	debugNames    map[string]string
 	opcodes       map[string]Instruction
+	operandBuffer []Operand
+	noEstimate    bool
 }
 
 // scope is a pair of braces of a function.
