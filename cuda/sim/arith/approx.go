@@ -1,0 +1,66 @@
+package arith
+
+import (
+	"math"
+
+	"github.com/warpbook/warpbook/cuda/ptx"
+)
+
+// compileApprox is for the functions that the hardware approximates. Here they
+// are as good as rounding a float64's value can make them, which is well within
+// the documented errors.
+func compileApprox(c *compiler) (Op, error) {
+	if err := c.allow("approx", "ftz"); err != nil {
+		return Op{}, err
+	}
+	t, s := c.typ(0), c.style32()
+	f := map[string]func(float64) float64{
+		"sin": math.Sin, "cos": math.Cos, "lg2": math.Log2, "ex2": exp2, "tanh": math.Tanh,
+	}[c.Op]
+	switch {
+	case t == ptx.F32 && c.Op == "ex2":
+		if s.ftz {
+			return c.unary(exp2F32Ftz, t, t)
+		}
+		return c.unary(exp2F32, t, t)
+	case t == ptx.F32:
+		return c.unary(map1(func(a uint64) uint64 { return s.out(f(s.in(a))) }), t, t)
+	case isHalf(t) && (c.Op == "ex2" || c.Op == "tanh"):
+		h := c.style16()
+		g := func(a uint64) uint64 { return h.out(f(h.in(a))) }
+		if isPair(t) {
+			return c.unary(pairs1(g), t, t)
+		}
+		return c.unary(map1(g), t, t)
+	}
+	return c.badType()
+}
+
+func exp2F32(d, a *Lanes) {
+	for i := range d {
+		d[i] = bits32(float32(exp2(float64(f32(a[i])))))
+	}
+}
+
+func exp2F32Ftz(d, a *Lanes) {
+	for i := range d {
+		d[i] = flush32(bits32(float32(exp2(float64(f32(flush32(a[i])))))))
+	}
+}
+
+// exp2 is 2**x with a relative error below 1e-11, for results that become a
+// float32 or narrower: a power of two times Taylor's series for what is left.
+func exp2(x float64) float64 {
+	switch {
+	case x != x:
+		return x
+	case x > 130:
+		return math.Inf(1)
+	case x < -160:
+		return 0
+	}
+	n := math.Floor(x + 0.5)
+	y := (x - n) * math.Ln2
+	p := 1 + y*(1+y*(1.0/2+y*(1.0/6+y*(1.0/24+y*(1.0/120+y*(1.0/720+y*(1.0/5040+y*(1.0/40320+y*(1.0/362880)))))))))
+	return p * math.Float64frombits(uint64(int64(n)+1023)<<52)
+}
