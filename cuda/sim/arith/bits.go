@@ -1,6 +1,7 @@
 package arith
 
 import (
+	"fmt"
 	"math/bits"
 
 	"github.com/warpbook/warpbook/cuda/ptx"
@@ -103,6 +104,9 @@ func compileFunnel(c *compiler) (Op, error) {
 	if err := c.allow("l", "r", "wrap", "clamp"); err != nil {
 		return Op{}, err
 	}
+	if c.typ(0) != ptx.B32 || len(c.Types) != 1 {
+		return c.badType()
+	}
 	t, left, wrap := c.typ(0), c.has("l"), c.has("wrap")
 	return c.ternary(map3(func(a, b, n uint64) uint64 {
 		if wrap {
@@ -122,7 +126,13 @@ func compilePrmt(c *compiler) (Op, error) {
 	if err := c.allow("f4e", "b4e", "rc8", "ecl", "ecr", "rc16"); err != nil {
 		return Op{}, err
 	}
+	if c.typ(0) != ptx.B32 || len(c.Types) != 1 {
+		return c.badType()
+	}
 	t := c.typ(0)
+	if len(c.Mods) > 1 {
+		return Op{}, fmt.Errorf("prmt with the modifiers %v is %w", c.Mods, ErrUnsupported)
+	}
 	if len(c.Mods) == 0 {
 		return c.ternary(permuteBytes, t, t, t, t)
 	}
@@ -165,6 +175,9 @@ func permuteBytes(d, a, b, c *Lanes) {
 func compileLop3(c *compiler) (Op, error) {
 	if err := c.allow("and", "or", "xor"); err != nil {
 		return Op{}, err
+	}
+	if c.typ(0) != ptx.B32 || len(c.Types) != 1 {
+		return c.badType()
 	}
 	t := c.typ(0)
 	lut := func(a, b, c, table uint64) uint64 {
@@ -237,6 +250,9 @@ func compileBfind(c *compiler) (Op, error) {
 func compileFns(c *compiler) (Op, error) {
 	if err := c.allow(); err != nil {
 		return Op{}, err
+	}
+	if c.typ(0) != ptx.B32 || len(c.Types) != 1 {
+		return c.badType()
 	}
 	return c.ternary(map3(func(mask, base, offset uint64) uint64 {
 		n, step := int64(int32(offset)), int64(1)
@@ -318,6 +334,9 @@ func compileBfi(c *compiler) (Op, error) {
 func compileBmsk(c *compiler) (Op, error) {
 	if err := c.allow("clamp", "wrap"); err != nil {
 		return Op{}, err
+	}
+	if c.typ(0) != ptx.B32 || len(c.Types) != 1 {
+		return c.badType()
 	}
 	wrap := c.has("wrap")
 	return c.binary(map2(func(pos, n uint64) uint64 {

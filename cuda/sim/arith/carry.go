@@ -19,6 +19,9 @@ func compileCarry(c *compiler) (Op, error) {
 		return c.badType()
 	}
 	high, hi := mulHigh(t), c.has("hi")
+	if hi && high == nil {
+		return c.badType()
+	}
 	sum := func(a, b, carry uint64) (uint64, uint64) {
 		if w == 64 {
 			return bits.Add64(a, b, carry)

@@ -136,6 +136,8 @@ func compileMul(c *compiler) (Op, error) {
 		return Op{}, err
 	}
 	switch {
+	case c.has("wide") && wide(t) == ptx.Untyped:
+		return c.badType()
 	case c.has("wide"):
 		f := byType[fn2]{
 			u16: mulWide[uint16, uint32], u32: mulWide[uint32, uint64],
@@ -164,6 +166,8 @@ func compileMad(c *compiler) (Op, error) {
 		return Op{}, err
 	}
 	switch {
+	case c.has("wide") && wide(t) == ptx.Untyped:
+		return c.badType()
 	case c.has("wide"):
 		w := wide(t)
 		f := byType[fn3]{u32: madWideU32, s32: madWideS32,
