@@ -48,19 +48,25 @@ func exp2F32Ftz(d, a *Lanes) {
 	}
 }
 
-// exp2 is 2**x with a relative error below 1e-11, for results that become a
-// float32 or narrower: a power of two times Taylor's series for what is left.
-func exp2(x float64) float64 {
-	switch {
-	case x != x:
-		return x
-	case x > 130:
-		return math.Inf(1)
-	case x < -160:
-		return 0
+// powers are 2**(i/32).
+var powers = func() (p [32]float64) {
+	for i := range p {
+		p[i] = math.Exp2(float64(i) / 32)
 	}
-	n := math.Floor(x + 0.5)
-	y := (x - n) * math.Ln2
-	p := 1 + y*(1+y*(1.0/2+y*(1.0/6+y*(1.0/24+y*(1.0/120+y*(1.0/720+y*(1.0/5040+y*(1.0/40320+y*(1.0/362880)))))))))
-	return p * math.Float64frombits(uint64(int64(n)+1023)<<52)
+	return p
+}()
+
+// exp2 is 2**x with a relative error below 1e-11, for results that become a
+// float32 or narrower: x is a multiple of 1/32, whose power is known, and a rest
+// for which Taylor's series needs few terms.
+func exp2(x float64) float64 {
+	if !(x > -200 && x < 200) {
+		return math.Exp2(x)
+	}
+	const round = 3 << 51 // to add it rounds to an integer, which is in the last bits then
+	t := x*32 + round
+	k := int64(math.Float64bits(t)) << 32 >> 32
+	y := (x - (t-round)/32) * math.Ln2
+	p := 1 + y*(1+y*(1.0/2+y*(1.0/6+y*(1.0/24))))
+	return p * powers[k&31] * math.Float64frombits(uint64(k>>5+1023)<<52)
 }

@@ -32,6 +32,9 @@ func parse(text string) (*ptx.Instruction, func(int) ptx.Type, error) {
 		return nil, nil, err
 	}
 	f := m.Functions[0]
+	if len(f.Body) != 1 {
+		return nil, nil, fmt.Errorf("%d instructions", len(f.Body))
+	}
 	return &f.Body[0], func(r int) ptx.Type { return f.Regs[r].Type }, nil
 }
 

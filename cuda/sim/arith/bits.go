@@ -180,36 +180,45 @@ func compileLop3(c *compiler) (Op, error) {
 		return c.badType()
 	}
 	t := c.typ(0)
-	lut := func(a, b, c, table uint64) uint64 {
-		// The table's bits as masks; halve it with one input after the other.
-		m := func(k int) uint64 { return -(table >> k & 1) }
-		ab00, ab01 := m(1)&c|m(0)&^c, m(3)&c|m(2)&^c
-		ab10, ab11 := m(5)&c|m(4)&^c, m(7)&c|m(6)&^c
-		a0, a1 := ab01&b|ab00&^b, ab11&b|ab10&^b
-		return (a1&a | a0&^a) & 0xffffffff
-	}
 	if len(c.Mods) == 0 {
 		return Op{Dst: []ptx.Type{t}, Src: []ptx.Type{t, t, t, ptx.U32}, Any: func(x *Args) {
-			d, a, b, c, table := x.D[0], x.S[0], x.S[1], x.S[2], x.S[3]
-			for i := range d {
-				d[i] = lut(a[i], b[i], c[i], table[i])
+			if x.D[0] != nil {
+				lookup(x.D[0], x.S[0], x.S[1], x.S[2], x.S[3][0])
 			}
 		}}, nil
 	}
 	combine := boolOp(c.Mods[0])
 	return Op{Dst: []ptx.Type{t, ptx.Pred}, Src: []ptx.Type{t, t, t, ptx.U32, ptx.Pred}, Any: func(x *Args) {
 		var nonzero Mask
-		for i := range WarpSize {
-			v := lut(x.S[0][i], x.S[1][i], x.S[2][i], x.S[3][i])
+		d := x.D[0]
+		if d == nil {
+			d = new(Lanes)
+		}
+		lookup(d, x.S[0], x.S[1], x.S[2], x.S[3][0])
+		for i, v := range d {
 			if v != 0 {
 				nonzero |= 1 << i
-			}
-			if x.D[0] != nil {
-				x.D[0][i] = v
 			}
 		}
 		x.DP[1] = combine(nonzero, x.SP[4])
 	}}, nil
+}
+
+// lookup computes the function of three bits whose values are in table, which is
+// a constant of the instruction.
+func lookup(d, a, b, c *Lanes, table uint64) {
+	var m [8]uint64 // the table's bits, each as a mask
+	for k := range m {
+		m[k] = -(table >> k & 1) & 0xffffffff
+	}
+	for i := range d {
+		// Halve the table with one input after the other.
+		x, y, z := a[i], b[i], c[i]
+		ab00, ab01 := m[0]^(m[0]^m[1])&z, m[2]^(m[2]^m[3])&z
+		ab10, ab11 := m[4]^(m[4]^m[5])&z, m[6]^(m[6]^m[7])&z
+		a0, a1 := ab00^(ab00^ab01)&y, ab10^(ab10^ab11)&y
+		d[i] = a0 ^ (a0^a1)&x
+	}
 }
 
 // compileCount is for popc and clz.

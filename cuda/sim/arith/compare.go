@@ -263,7 +263,7 @@ func compileSet(c *compiler) (Op, error) {
 	}
 	one := map[ptx.Type]uint64{ptx.U16: 0xffff, ptx.S16: 0xffff, ptx.U32: 0xffffffff, ptx.S32: 0xffffffff,
 		ptx.F16: 0x3c00, ptx.F16x2: 0x3c00, ptx.BF16: 0x3f80, ptx.BF16x2: 0x3f80, ptx.F32: 0x3f800000}[dt]
-	if one == 0 {
+	if one == 0 || isPair(dt) != isPair(st) && !(isPair(st) && one == ones(32)) {
 		return c.badType()
 	}
 	if high != nil {

@@ -88,6 +88,17 @@ func commonCvt(c *compiler, dt, st ptx.Type) fn1 {
 				d[i] = uint64(math.Float32bits(float32(int64(uint32(a[i])))))
 			}
 		}
+	case slices.Equal(c.Mods, []string{"rzi"}) && is(ptx.S32, ptx.F32):
+		rare := floatToInt(c, dt, st)
+		return func(d, a *Lanes) {
+			for i := range d {
+				if x := f32(a[i]); x > -0x1p31 && x < 0x1p31 {
+					d[i] = uint64(uint32(int32(x)))
+				} else {
+					d[i] = rare(a[i])
+				}
+			}
+		}
 	case plain && is(ptx.F32, ptx.F16):
 		return func(d, a *Lanes) {
 			for i := range d {

@@ -62,29 +62,39 @@ func mulF32Ftz(d, a, b *Lanes) {
 
 // fmaF32 multiplies exactly in float64, adds there, and rounds again. That is
 // wrong only if the sum lies, after its first rounding, halfway between two
-// float32s, or is too small for a normal one: such sums take the long way.
+// float32s, or is too small for a normal one: such sums take the long way, and so
+// do zeros, infinities and NaN.
 func fmaF32(d, a, b, c *Lanes) {
 	for i := range d {
 		p, z := float64(f32(a[i]))*float64(f32(b[i])), float64(f32(c[i]))
 		s := p + z
 		u := math.Float64bits(s)
-		if u&0x1fffffff == 0x10000000 || (u<<1 < 0x381<<53 && u<<1 != 0) {
-			d[i] = bits32(sum32(p, z, half.NearestEven))
+		if u&0x1fffffff == 0x10000000 || u>>52&0x7ff-0x381 >= 0x7ff-0x381 {
+			d[i] = rareSum32(p, z, s)
 			continue
 		}
-		d[i] = bits32(float32(s))
+		d[i] = uint64(math.Float32bits(float32(s)))
 	}
+}
+
+// rareSum32 is p+z as a float32, for which s is a first approximation.
+func rareSum32(p, z, s float64) uint64 {
+	if s == 0 || s != s {
+		return bits32(float32(s))
+	}
+	return bits32(sum32(p, z, half.NearestEven))
 }
 
 func fmaF32Ftz(d, a, b, c *Lanes) {
 	for i := range d {
 		p, z := float64(f32(flush32(a[i])))*float64(f32(flush32(b[i]))), float64(f32(flush32(c[i])))
 		s := p + z
-		if math.Float64bits(s)&0x1fffffff == 0x10000000 {
-			d[i] = flush32(bits32(sum32(p, z, half.NearestEven)))
+		u := math.Float64bits(s)
+		if u&0x1fffffff == 0x10000000 || u>>52&0x7ff-0x381 >= 0x7ff-0x381 {
+			d[i] = flush32(rareSum32(p, z, s))
 			continue
 		}
-		d[i] = flush32(bits32(float32(s)))
+		d[i] = uint64(math.Float32bits(float32(s)))
 	}
 }
 

@@ -2,6 +2,7 @@ package arith
 
 import (
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -44,6 +45,8 @@ func TestRandomInstructions(t *testing.T) {
 	for name := range fuzzTypes {
 		types = append(types, name)
 	}
+	slices.Sort(ops)
+	slices.Sort(types)
 	accepted := 0
 	for range 60000 {
 		in := &ptx.Instruction{Op: ops[rng.IntN(len(ops))], Text: "random"}

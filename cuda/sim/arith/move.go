@@ -37,6 +37,9 @@ func compileMov(c *compiler) (Op, error) {
 		parts[i] = part
 	}
 	w := Width(part)
+	if into == 2 && w == 16 {
+		return Op{Dst: parts, Src: []ptx.Type{t}, Any: func(x *Args) { part16(x.D[0], x.D[1], x.S[0]) }}, nil
+	}
 	if into > 0 {
 		return Op{Dst: parts, Src: []ptx.Type{t}, Any: func(x *Args) {
 			a := *x.S[0]
@@ -75,5 +78,18 @@ func join32(d, a, b *Lanes) {
 func join16(d, a, b *Lanes) {
 	for i := range d {
 		d[i] = a[i]&0xffff | b[i]&0xffff<<16
+	}
+}
+
+func part16(low, high, a *Lanes) {
+	if low != nil {
+		for i := range low {
+			low[i] = a[i] & 0xffff
+		}
+	}
+	if high != nil {
+		for i := range high {
+			high[i] = a[i] >> 16 & 0xffff
+		}
 	}
 }

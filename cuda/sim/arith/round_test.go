@@ -215,3 +215,42 @@ func TestApproximations(t *testing.T) {
 		}
 	}
 }
+
+// An operation on pairs is the operation on each half.
+func TestPairsAgree(t *testing.T) {
+	rng := rand.New(rand.NewPCG(11, 12))
+	for _, ft := range floatTypes[2:] {
+		for _, name := range []string{"add", "sub", "mul", "fma", "max", "min"} {
+			args := map[string]string{"fma": ", %[1]s1, %[1]s2, %[1]s3"}[name]
+			if args == "" {
+				args = ", %[1]s1, %[1]s2"
+			}
+			rn := ".rn"
+			if name == "max" || name == "min" {
+				rn = ""
+			}
+			one, err := compile(fmt.Sprintf(name+rn+"."+ft.name+" %[1]s0"+args, "%h"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			two, err := compile(fmt.Sprintf(name+rn+"."+ft.name+"x2 %[1]s0"+args, "%r"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for range 20000 {
+				var low, high, both [3]uint64
+				for k := range both {
+					low[k], high[k] = ft.random(rng, low[0]), ft.random(rng, high[0])
+					both[k] = low[k] | high[k]<<16
+				}
+				n := len(one.Src)
+				got, _ := apply(two, 0, both[:n]...)
+				l, _ := apply(one, 0, low[:n]...)
+				h, _ := apply(one, 0, high[:n]...)
+				if want := l[0] | h[0]<<16; got[0] != want {
+					t.Fatalf("%s.%sx2 of %#x is %#x, want %#x", name, ft.name, both[:n], got[0], want)
+				}
+			}
+		}
+	}
+}
