@@ -110,7 +110,7 @@ func h32(u uint64) float32 { return half.F16(u).Float32() }
 // near16 rounds p+z, of which s is the rounded sum, to binary16.
 func near16(s, p, z float32) uint64 {
 	u := math.Float32bits(s)
-	if u&0x1fff == 0x1000 || u>>23&0xff-114 >= 30 {
+	if u&0x1fff == 0x1000 || u>>23&0xff-113 >= 30 {
 		return style16{}.out(exactSum(float64(p), float64(z), half.NearestEven))
 	}
 	u += 0xfff + u>>13&1
