@@ -9,13 +9,6 @@ import (
 // WarpSize is the number of lanes of a warp.
 const WarpSize = 32
 
-// Lanes is a register of a warp: one value a lane, in the low bits; the bits
-// above the register's width are zero.
-type Lanes [WarpSize]uint64
-
-// Mask has one bit a lane.
-type Mask uint32
-
 // Full is the mask of all lanes.
 const Full Mask = 0xffffffff
 

@@ -1,0 +1,278 @@
+package sim
+
+import (
+	"fmt"
+	"math/bits"
+
+	"github.com/warpbook/warpbook/cuda/ptx"
+)
+
+// shfl decodes shfl.sync: result|predicate, value, lane, clamp and mask, members.
+func (d *decoder) shfl(in *Inst) error {
+	if err := operands(in, 4, 5); err != nil {
+		return err
+	}
+	p := in.PTX
+	dst, err := d.place(p.Operands[0])
+	if err != nil {
+		return err
+	}
+	in.dst = []place{dst, d.second(p.Operands[0])}
+	var from func(lane, b, segment, clamp int) (int, bool)
+	switch {
+	case p.Has("up"):
+		from = func(lane, b, segment, clamp int) (int, bool) { j := lane - b; return j, j >= clamp }
+	case p.Has("down"):
+		from = func(lane, b, segment, clamp int) (int, bool) { j := lane + b; return j, j <= clamp }
+	case p.Has("bfly"):
+		from = func(lane, b, segment, clamp int) (int, bool) { j := lane ^ b; return j, j <= clamp }
+	case p.Has("idx"):
+		from = func(lane, b, segment, clamp int) (int, bool) {
+			j := segment | b&^clampSegment(segment, clamp)
+			return j, j <= clamp
+		}
+	default:
+		return fmt.Errorf("a shuffle without a mode")
+	}
+	idx := p.Has("idx")
+	in.control = true
+	in.run = func(w *Warp, s *split, in *Inst, m Mask) {
+		members := &everyone
+		if len(in.src) > 3 {
+			members = s.get(w, &in.src[3])
+		}
+		s, ok := w.gather(s, in, m, members)
+		if !ok {
+			return
+		}
+		a, bs, cs := s.get(w, &in.src[0]), s.get(w, &in.src[1]), s.get(w, &in.src[2])
+		v := &w.scratch[0]
+		var pred Mask
+		for i := range v {
+			if m>>i&1 == 0 {
+				continue
+			}
+			b, c := int(bs[i]&31), cs[i]
+			segmask := int(c >> 8 & 31)
+			clamp := i&segmask | int(c&31)&^segmask
+			var j int
+			var in bool
+			if idx {
+				j = i&segmask | b&^segmask
+				in = j <= clamp
+			} else {
+				j, in = from(i, b, segmask, clamp)
+			}
+			if !in {
+				j = i
+			} else {
+				pred |= 1 << i
+			}
+			v[i] = a[j&31]
+			if m>>(j&31)&1 == 0 {
+				v[i] = a[i]
+				w.strayRead(w.instOf(s), i, j&31)
+			}
+		}
+		s.set(in.dst[0], m, v)
+		s.setPred(in.dst[1], m, pred)
+	}
+	if err := d.sources(in, ptx.B32, p.Operands[1:]...); err != nil {
+		return err
+	}
+	return nil
+}
+
+func clampSegment(segment, _ int) int { return segment }
+
+// everyone is the members of a collective instruction that names none.
+var everyone = func() (l Lanes) {
+	for i := range l {
+		l[i] = uint64(Full)
+	}
+	return l
+}()
+
+// instOf is the instruction that s has just fetched.
+func (w *Warp) instOf(s *split) *Inst { return &s.frame.fn.code[s.pc-1] }
+
+// strayRead is a shuffle from a lane that does not take part.
+func (w *Warp) strayRead(in *Inst, lane, from int) {
+	w.block.find(w, in, 1<<lane, Divergent, fmt.Sprintf("lane %d reads the value of lane %d, which does not take part in %s; what it gets is undefined", lane, from, opText(in)))
+}
+
+// collective decodes an instruction whose lanes come together: f computes from the
+// sources. members is the index of the mask among the sources.
+func (d *decoder) collective(in *Inst, members int, f func(w *Warp, s *split, m Mask)) {
+	in.control = true
+	in.run = func(w *Warp, s *split, in *Inst, m Mask) {
+		list := &everyone
+		if members >= 0 && members < len(in.src) {
+			list = s.get(w, &in.src[members])
+		}
+		if s, ok := w.gather(s, in, m, list); ok {
+			f(w, s, m)
+		}
+	}
+}
+
+// vote decodes vote.sync: result, predicate, members.
+func (d *decoder) vote(in *Inst) error {
+	if err := operands(in, 2, 3); err != nil {
+		return err
+	}
+	p := in.PTX
+	dst, err := d.place(p.Operands[0])
+	if err != nil {
+		return err
+	}
+	in.dst = []place{dst}
+	if err := d.sources(in, ptx.Pred, p.Operands[1]); err != nil {
+		return err
+	}
+	if err := d.sources(in, ptx.B32, p.Operands[2:]...); err != nil {
+		return err
+	}
+	d.collective(in, 1, func(w *Warp, s *split, m Mask) {
+		v := s.pred(&in.src[0]) & m
+		if p.Has("ballot") {
+			l := &w.scratch[0]
+			for i := range l {
+				l[i] = uint64(v)
+			}
+			s.set(dst, m, l)
+			return
+		}
+		yes := p.Has("all") && v == m || p.Has("any") && v != 0 || p.Has("uni") && (v == 0 || v == m)
+		r := Mask(0)
+		if yes {
+			r = Full
+		}
+		s.setPred(dst, m, r)
+	})
+	return nil
+}
+
+// match decodes match.sync: result|predicate, value, members.
+func (d *decoder) match(in *Inst) error {
+	if err := operands(in, 3, 3); err != nil {
+		return err
+	}
+	p := in.PTX
+	dst, err := d.place(p.Operands[0])
+	if err != nil {
+		return err
+	}
+	in.dst = []place{dst, d.second(p.Operands[0])}
+	if err := d.sources(in, p.Type(), p.Operands[1]); err != nil {
+		return err
+	}
+	if err := d.sources(in, ptx.B32, p.Operands[2]); err != nil {
+		return err
+	}
+	all := p.Has("all")
+	d.collective(in, 1, func(w *Warp, s *split, m Mask) {
+		a, v := s.get(w, &in.src[0]), &w.scratch[0]
+		pred := Mask(0)
+		for i := range v {
+			v[i] = 0
+			if m>>i&1 == 0 {
+				continue
+			}
+			for j := range a {
+				if m>>j&1 != 0 && a[j] == a[i] {
+					v[i] |= 1 << j
+				}
+			}
+			if all && Mask(v[i]) != m {
+				v[i] = 0
+			} else {
+				pred |= 1 << i
+			}
+		}
+		s.set(in.dst[0], m, v)
+		s.setPred(in.dst[1], m, pred)
+	})
+	return nil
+}
+
+// redux decodes redux.sync: result, value, members.
+func (d *decoder) redux(in *Inst) error {
+	if err := operands(in, 3, 3); err != nil {
+		return err
+	}
+	p := in.PTX
+	dst, err := d.place(p.Operands[0])
+	if err != nil {
+		return err
+	}
+	in.dst = []place{dst}
+	if err := d.sources(in, p.Type(), p.Operands[1]); err != nil {
+		return err
+	}
+	if err := d.sources(in, ptx.B32, p.Operands[2]); err != nil {
+		return err
+	}
+	op, err := atomicFor(p)
+	if err != nil {
+		return err
+	}
+	d.collective(in, 1, func(w *Warp, s *split, m Mask) {
+		a := s.get(w, &in.src[0])
+		first := bits.TrailingZeros32(m)
+		total := a[first]
+		for i := first + 1; i < WarpSize; i++ {
+			if m>>i&1 != 0 {
+				total = op.apply(total, a[i], 0)
+			}
+		}
+		v := &w.scratch[0]
+		for i := range v {
+			v[i] = total
+		}
+		s.set(dst, m, v)
+	})
+	return nil
+}
+
+// activemask gives the lanes that execute it together.
+func (d *decoder) activemask(in *Inst) error {
+	if err := operands(in, 1, 1); err != nil {
+		return err
+	}
+	dst, err := d.place(in.PTX.Operands[0])
+	in.dst = []place{dst}
+	in.run = func(w *Warp, s *split, in *Inst, m Mask) {
+		v := &w.scratch[0]
+		for i := range v {
+			v[i] = uint64(m)
+		}
+		s.set(in.dst[0], m, v)
+	}
+	return err
+}
+
+// elect decodes elect.sync: leader|predicate, members. The lowest lane leads.
+func (d *decoder) elect(in *Inst) error {
+	if err := operands(in, 2, 2); err != nil {
+		return err
+	}
+	dst, err := d.place(in.PTX.Operands[0])
+	if err != nil {
+		return err
+	}
+	in.dst = []place{dst, d.second(in.PTX.Operands[0])}
+	if err := d.sources(in, ptx.B32, in.PTX.Operands[1]); err != nil {
+		return err
+	}
+	d.collective(in, 0, func(w *Warp, s *split, m Mask) {
+		leader := bits.TrailingZeros32(m)
+		v := &w.scratch[0]
+		for i := range v {
+			v[i] = uint64(leader)
+		}
+		s.set(in.dst[0], m, v)
+		s.setPred(in.dst[1], m, 1<<leader)
+	})
+	return nil
+}
