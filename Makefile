@@ -31,7 +31,7 @@ lint: ## gofmt and go vet
 # Go itself (corpus, GOROOT/test, random programs) run without it.
 LONG := TestCorpus|TestGOROOT|TestDifferential|TestLongCell|TestManyCells
 
-test-go: build ## the Go tests, with the race detector
+test-go: build $(VENV)/ready ## the Go tests, with the race detector
 	$(GO) test -race -timeout 10m $(GOTESTFLAGS) $$($(GO) list ./... | grep -v /kernel/session)
 	$(GO) test -race -timeout 10m -skip '^($(LONG))$$' $(GOTESTFLAGS) ./kernel/session
 	GOROOT=$$($(GO) env GOROOT) $(GO) test $(FLAGS) -timeout 15m -run '^($(LONG))$$' $(GOTESTFLAGS) ./kernel/session
