@@ -1,0 +1,375 @@
+package arith
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/warpbook/warpbook/cuda/half"
+	"github.com/warpbook/warpbook/cuda/ptx"
+)
+
+// Tensor is a multiply-add of matrices as the tensor cores of a warp do it:
+// D = A*B + C, where A is M by K, B is K by N, and C and D are M by N.
+//
+// A lane holds parts of each matrix in registers. In groups of four lanes, group g
+// has rows g and g+8 of A and column g of B; the lanes of a group share out the
+// columns of A, or the rows of B, four times so many bytes as a register has at a
+// time.
+type Tensor struct {
+	M, N, K    int
+	D, A, B, C ptx.Type
+	Sat        bool // of integers: stay in range
+	cores      cores
+}
+
+// cores is how a generation of tensor cores adds up products of floats: so many at
+// once, with the accumulator, aligned to the largest exponent; what lies more than
+// fraction bits below that is cut off.
+type cores struct {
+	fraction int
+	bytes    int // of a row of A that are multiplied at once
+}
+
+// The generations, as measured by published experiments and by ours.
+var (
+	ampere = cores{fraction: 24, bytes: 16}
+	hopper = cores{fraction: 25, bytes: 32}
+)
+
+// NewTensor describes the multiply-add of a shape and types, for the tensor cores
+// of a compute capability.
+func NewTensor(m, n, k int, d, a, b, c ptx.Type, capability [2]int) (*Tensor, error) {
+	t := &Tensor{M: m, N: n, K: k, D: d, A: a, B: b, C: c, cores: hopper}
+	if capability[0] < 9 {
+		t.cores = ampere
+	}
+	shape := [3]int{m, n, k}
+	ok := false
+	switch {
+	case a == ptx.F16 && b == a && (c == ptx.F32 || c == ptx.F16) && d == c,
+		a == ptx.BF16 && b == a && c == ptx.F32 && d == c:
+		ok = shape == [3]int{16, 8, 8} || shape == [3]int{16, 8, 16}
+	case a == ptx.TF32 && b == a && c == ptx.F32 && d == c:
+		ok = shape == [3]int{16, 8, 4} || shape == [3]int{16, 8, 8}
+	case isByte(a) && isByte(b) && (c == ptx.F32 || c == ptx.F16) && d == c:
+		ok = shape == [3]int{16, 8, 32} || shape == [3]int{16, 8, 16}
+	case a == ptx.F64 && b == a && c == a && d == a:
+		ok = shape == [3]int{8, 8, 4} || m == 16 && n == 8 && (k == 4 || k == 8 || k == 16)
+	case (a == ptx.S8 || a == ptx.U8) && (b == ptx.S8 || b == ptx.U8) && c == ptx.S32 && d == c:
+		ok = shape == [3]int{8, 8, 16} || shape == [3]int{16, 8, 16} || shape == [3]int{16, 8, 32}
+	}
+	if !ok {
+		return nil, fmt.Errorf("a matrix multiply-add m%dn%dk%d of %v, %v, %v and %v is %w", m, n, k, d, a, b, c, ErrUnsupported)
+	}
+	return t, nil
+}
+
+func isByte(t ptx.Type) bool { return t == ptx.E4M3 || t == ptx.E5M2 }
+
+// Registers is how many registers of a lane each matrix takes.
+func (t *Tensor) Registers() (d, a, b, c int) {
+	of := func(elements int, typ ptx.Type) int {
+		return elements * Width(typ) / max(32, Width(typ)) / WarpSize
+	}
+	return of(t.M*t.N, t.D), of(t.M*t.K, t.A), of(t.K*t.N, t.B), of(t.M*t.N, t.C)
+}
+
+// The most rows, columns and products of a sum.
+const (
+	maxM = 16
+	maxN = 8
+	maxK = 32
+)
+
+// Multiply computes the registers of D.
+func (t *Tensor) Multiply(d, a, b, c []*Lanes) {
+	switch {
+	case t.A == ptx.F64:
+		t.multiplyF64(d, a, b, c)
+	case t.C == ptx.S32:
+		t.multiplyInt(d, a, b, c)
+	default:
+		t.multiplyFloat(d, a, b, c)
+	}
+}
+
+// each calls f for the parts of a register of A or B: the row of A or the column of
+// B that it belongs to, the index in the sum, and its bits. Tall is for A.
+func each(regs []*Lanes, width int, tall bool, f func(row, k int, v uint64)) {
+	per := max(32/width, 1)
+	for r, reg := range regs {
+		row, k := 0, 4*per*r
+		if tall {
+			row, k = 8*(r&1), 4*per*(r>>1)
+		}
+		for lane, v := range reg {
+			for e := range per {
+				f(row+lane>>2, k+lane&3*per+e, v>>(e*width)&ones(width))
+			}
+		}
+	}
+}
+
+// eachOut calls f for the elements of C or D.
+func eachOut(regs []*Lanes, width int, f func(reg *Lanes, lane, shift, row, col int)) {
+	per := max(32/width, 1)
+	for r, reg := range regs {
+		for lane := range reg {
+			for e := range per {
+				i := r*per + e
+				f(reg, lane, e*width, lane>>2+8*(i>>1), lane&3*2+i&1)
+			}
+		}
+	}
+}
+
+// multiplyF64 adds product after product, each with one rounding.
+func (t *Tensor) multiplyF64(d, a, b, c []*Lanes) {
+	var x [maxM][16]float64
+	var y [maxN][16]float64
+	var z [maxM][maxN]float64
+	each(a, 64, t.M == 16, func(row, k int, v uint64) { x[row][k] = f64(v) })
+	each(b, 64, false, func(col, k int, v uint64) { y[col][k] = f64(v) })
+	eachOut(c, 64, func(reg *Lanes, lane, _, row, col int) { z[row][col] = f64(reg[lane]) })
+	for i := range t.M {
+		for j := range t.N {
+			for k := range t.K {
+				s := math.FMA(x[i][k], y[j][k], z[i][j])
+				if s != s {
+					s = f64(nan64(x[i][k], y[j][k], z[i][j]))
+				}
+				z[i][j] = s
+			}
+		}
+	}
+	eachOut(d, 64, func(reg *Lanes, lane, _, row, col int) { reg[lane] = math.Float64bits(z[row][col]) })
+}
+
+func (t *Tensor) multiplyInt(d, a, b, c []*Lanes) {
+	var x [maxM][maxK]int32
+	var y [maxN][maxK]int32
+	var z [maxM][maxN]int64
+	number := func(typ ptx.Type, v uint64) int32 {
+		if typ == ptx.S8 {
+			return int32(int8(v))
+		}
+		return int32(v)
+	}
+	each(a, 8, t.M == 16, func(row, k int, v uint64) { x[row][k] = number(t.A, v) })
+	each(b, 8, false, func(col, k int, v uint64) { y[col][k] = number(t.B, v) })
+	eachOut(c, 32, func(reg *Lanes, lane, _, row, col int) { z[row][col] = int64(int32(reg[lane])) })
+	for i := range t.M {
+		for j := range t.N {
+			row, col, s := &x[i], &y[j], int32(0)
+			for k := range row {
+				s += row[k] * col[k]
+			}
+			z[i][j] += int64(s)
+		}
+	}
+	eachOut(d, 32, func(reg *Lanes, lane, _, row, col int) {
+		if t.Sat {
+			reg[lane] = clampS32(z[row][col])
+		} else {
+			reg[lane] = uint64(uint32(z[row][col]))
+		}
+	})
+}
+
+// operand is a row of A or a column of B: the numbers, and their exponents. The
+// exponent of a subnormal number is the smallest; zeros are below all others.
+type operand struct {
+	v   [maxK]float64
+	exp [maxK]int32
+}
+
+const noExponent = -2000
+
+// set stores a number whose format's normal numbers begin at 2**low.
+func (o *operand) set(k int, v float64, low int32) (special bool) {
+	o.v[k] = v
+	e := int32(math.Float64bits(v)>>52&0x7ff) - 1023
+	if v == 0 {
+		e = noExponent
+	} else if e < low {
+		e = low
+	}
+	o.exp[k] = e
+	return e == 1024
+}
+
+// number reads an element of A or B, and says where its format's normal numbers begin.
+func (t *Tensor) number(typ ptx.Type) (read func(uint64) float64, low int32) {
+	switch typ {
+	case ptx.F16:
+		return func(v uint64) float64 { return float64(half.F16(v).Float32()) }, -14
+	case ptx.BF16:
+		return func(v uint64) float64 { return float64(half.BF16(v).Float32()) }, -126
+	case ptx.TF32:
+		return func(v uint64) float64 { return float64(f32(v &^ 0x1fff)) }, -126
+	case ptx.E4M3:
+		return func(v uint64) float64 { return half.E4M3.Value(uint32(v)) }, -6
+	}
+	return func(v uint64) float64 { return half.E5M2.Value(uint32(v)) }, -14
+}
+
+func (t *Tensor) multiplyFloat(d, a, b, c []*Lanes) {
+	var x [maxM]operand
+	var y [maxN]operand
+	var z [maxM][maxN]float64
+	special := false
+	t.read(&x, &y, a, b, &special)
+	low := int32(-126)
+	if t.C == ptx.F16 {
+		low = -14
+		eachOut(c, 16, func(reg *Lanes, lane, shift, row, col int) {
+			z[row][col] = float64(half.F16(reg[lane] >> shift).Float32())
+		})
+	} else {
+		eachOut(c, 32, func(reg *Lanes, lane, _, row, col int) { z[row][col] = float64(f32(reg[lane])) })
+	}
+	n := t.cores.bytes * 8 / Width(t.A) // products that are added at once
+	for i := range t.M {
+		for j := range t.N {
+			s := z[i][j]
+			if special || s-s != 0 {
+				z[i][j] = sumSpecial(&x[i], &y[j], s)
+				if z[i][j]-z[i][j] != 0 {
+					continue
+				}
+			}
+			for k := 0; k < t.K; k += n {
+				if n == 16 && t.K == 16 {
+					s = t.cores.sum16(&x[i], &y[j], s, low)
+				} else {
+					s = t.cores.sum(x[i].v[k:min(k+n, t.K)], x[i].exp[k:], y[j].v[k:], y[j].exp[k:], s, low)
+				}
+				if s = t.round(s); s-s != 0 {
+					break
+				}
+			}
+			z[i][j] = s
+		}
+	}
+	if t.D == ptx.F16 {
+		eachOut(d, 16, func(reg *Lanes, lane, shift, row, col int) {
+			v := uint64(half.F16FromFloat32(float32(z[row][col])))
+			if v&0x7fff > 0x7c00 {
+				v = nan16
+			}
+			if shift == 0 {
+				reg[lane] = v
+			} else {
+				reg[lane] |= v << shift
+			}
+		})
+		return
+	}
+	eachOut(d, 32, func(reg *Lanes, lane, _, row, col int) { reg[lane] = bits32(float32(z[row][col])) })
+}
+
+// read decodes A and B. Binary16, which is most common, has a loop of its own.
+func (t *Tensor) read(x *[maxM]operand, y *[maxN]operand, a, b []*Lanes, special *bool) {
+	if t.A == ptx.F16 {
+		var s bool
+		for r, reg := range a {
+			row, k := 8*(r&1), 8*(r>>1)
+			for lane, v := range reg {
+				o, at := &x[(row+lane>>2)&15], (k+lane&3*2)&30
+				s = o.set(at, float64(half.F16(v).Float32()), -14) || s
+				s = o.set(at+1, float64(half.F16(v>>16).Float32()), -14) || s
+			}
+		}
+		for r, reg := range b {
+			for lane, v := range reg {
+				o, at := &y[lane>>2], (8*r+lane&3*2)&30
+				s = o.set(at, float64(half.F16(v).Float32()), -14) || s
+				s = o.set(at+1, float64(half.F16(v>>16).Float32()), -14) || s
+			}
+		}
+		*special = s
+		return
+	}
+	number, low := t.number(t.A)
+	each(a, Width(t.A), true, func(row, k int, v uint64) {
+		*special = x[row].set(k, number(v), low) || *special
+	})
+	number, low = t.number(t.B)
+	each(b, Width(t.B), false, func(col, k int, v uint64) {
+		*special = y[col].set(k, number(v), low) || *special
+	})
+}
+
+// sumSpecial is the sum where infinities or NaN take part; a finite result means
+// that this one has none.
+func sumSpecial(x, y *operand, s float64) float64 {
+	for k := range x.v {
+		p := x.v[k] * y.v[k]
+		if p-p != 0 || s-s != 0 {
+			s += p
+		}
+	}
+	return s
+}
+
+// exponent is that of an accumulator whose normal numbers begin at 2**low.
+func exponent(c float64, low int32) int32 {
+	if c == 0 {
+		return noExponent
+	}
+	return max(int32(math.Float64bits(c)>>52&0x7ff)-1023, low)
+}
+
+// sum16 adds 16 products to c: each is exact, and cut off below the last bit that
+// the largest exponent of all leaves room for. It is where matrices spend their
+// time, hence four at a time.
+func (g cores) sum16(x, y *operand, c float64, low int32) float64 {
+	m0, m1 := max(exponent(c, low), -126), int32(noExponent)
+	m2, m3 := m1, m1
+	for k := 0; k < 16; k += 4 {
+		xe, ye := (*[4]int32)(x.exp[k:]), (*[4]int32)(y.exp[k:])
+		m0 = max(m0, xe[0]+ye[0])
+		m1 = max(m1, xe[1]+ye[1])
+		m2 = max(m2, xe[2]+ye[2])
+		m3 = max(m3, xe[3]+ye[3])
+	}
+	m := int(max(m0, m1, m2, m3))
+	scale := math.Float64frombits(uint64(1023+g.fraction-m) << 52)
+	s := int64(c * scale)
+	for k := 0; k < 16; k += 4 {
+		xv, yv := (*[4]float64)(x.v[k:]), (*[4]float64)(y.v[k:])
+		p0, p1 := int64(xv[0]*yv[0]*scale), int64(xv[1]*yv[1]*scale)
+		p2, p3 := int64(xv[2]*yv[2]*scale), int64(xv[3]*yv[3]*scale)
+		s += p0 + p1 + (p2 + p3)
+	}
+	return float64(s) * math.Float64frombits(uint64(1023-g.fraction+m)<<52)
+}
+
+// sum is sum16 for other numbers of products.
+func (g cores) sum(xv []float64, xe []int32, yv []float64, ye []int32, c float64, low int32) float64 {
+	m := max(exponent(c, low), -126)
+	for k := range xv {
+		m = max(m, xe[k]+ye[k])
+	}
+	scale := math.Float64frombits(uint64(1023+g.fraction-int(m)) << 52)
+	s := int64(c * scale)
+	for k := range xv {
+		s += int64(float64(xv[k]*yv[k]) * scale)
+	}
+	return float64(s) * math.Float64frombits(uint64(1023-g.fraction+int(m))<<52)
+}
+
+// round brings a sum to the format of the result: toward zero for float32, to
+// nearest for binary16.
+func (t *Tensor) round(s float64) float64 {
+	if t.D == ptx.F16 {
+		return half.F16FromFloat64(s).Float64()
+	}
+	switch m := math.Abs(s); {
+	case m >= 0x1p128:
+		return math.Inf(int(math.Copysign(1, s)))
+	case m >= 0x1p-126:
+		return math.Float64frombits(math.Float64bits(s) &^ 0x1fffffff)
+	}
+	return math.Trunc(s*0x1p149) * 0x1p-149
+}
