@@ -8,8 +8,6 @@ var errPending = errors.New("not supported yet")
 
 func standardCheckers(*launch) []Checker { return nil }
 
-func asyncBuilders() map[string]func(d *decoder, in *Inst) error { return nil }
-
 func clusterBarrier(*decoder, *Inst) error { return errPending }
 
 func storeAsync(*decoder, *Inst) error { return errPending }

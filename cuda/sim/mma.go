@@ -1,0 +1,87 @@
+package sim
+
+import (
+	"fmt"
+
+	"github.com/warpbook/warpbook/cuda/ptx"
+	"github.com/warpbook/warpbook/cuda/sim/arith"
+)
+
+// mma decodes mma.sync: a warp's multiply-add of matrices that lie in its registers.
+func (d *decoder) mma(in *Inst) error {
+	p := in.PTX
+	if err := operands(in, 4, 4); err != nil {
+		return err
+	}
+	if len(p.Types) != 4 {
+		return fmt.Errorf("mma with the types %v", p.Types)
+	}
+	var m, n, k int
+	sat := false
+	for _, mod := range p.Mods {
+		switch mod {
+		case "sync", "aligned":
+		case "row", "col": // A by rows and B by columns: the only way there is for these shapes
+		case "satfinite":
+			sat = true
+		default:
+			if _, err := fmt.Sscanf(mod, "m%dn%dk%d", &m, &n, &k); err != nil {
+				return fmt.Errorf("mma with the modifier .%s", mod)
+			}
+		}
+	}
+	t, err := arith.NewTensor(m, n, k, p.Types[0], p.Types[1], p.Types[2], p.Types[3], d.m.dev.cfg.Capability)
+	if err != nil {
+		return err
+	}
+	t.Sat = sat
+	nd, na, nb, nc := t.Registers()
+	for i, want := range []int{nd, na, nb, nc} {
+		list := elements(p.Operands[i])
+		if len(list) != want {
+			return fmt.Errorf("%d registers for a matrix that takes %d", len(list), want)
+		}
+		typ := ptx.B32
+		if p.Types[i] == ptx.F64 {
+			typ = ptx.F64
+		}
+		if i > 0 {
+			if err := d.sources(in, typ, list...); err != nil {
+				return err
+			}
+			continue
+		}
+		for _, o := range list {
+			dst, err := d.place(o)
+			if err != nil {
+				return err
+			}
+			in.dst = append(in.dst, dst)
+		}
+	}
+	work := int64(m*n*k - WarpSize) // beside the lanes that every instruction counts
+	d.collective(in, -1, func(w *Warp, s *split, m Mask) {
+		var regs [24]*Lanes
+		for i := range in.src {
+			regs[i] = s.get(w, &in.src[i])
+		}
+		var out [8]*Lanes
+		for i := range in.dst {
+			out[i] = &w.scratch[i]
+		}
+		t.Multiply(out[:nd], regs[:na], regs[na:na+nb], regs[na+nb:na+nb+nc])
+		for i, dst := range in.dst {
+			s.set(dst, m, out[i])
+		}
+		w.block.launch.extra.Add(work)
+	})
+	return nil
+}
+
+// elements are the parts of a vector operand, or the operand.
+func elements(o ptx.Operand) []ptx.Operand {
+	if o.Kind == ptx.Vector {
+		return o.Elems
+	}
+	return []ptx.Operand{o}
+}
