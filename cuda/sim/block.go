@@ -76,6 +76,7 @@ type cluster struct {
 	arrived int // threads at the cluster's barrier
 	waiting []waiter
 	phase   int
+	last    *Inst // that arrived at it
 }
 
 // run executes up to n instructions and says whether the cluster has ended.

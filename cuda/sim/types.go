@@ -48,6 +48,7 @@ const (
 	Assert        Kind = "assertion failed"
 	BadLaunch     Kind = "launch refused"
 	Unsupported   Kind = "unsupported instruction"
+	Misuse        Kind = "mbarrier used wrongly"
 )
 
 // Place is where in a kernel something happened.
@@ -101,6 +102,12 @@ type Access struct {
 	Alloc *Allocation // the allocation that all lanes hit, in Global; nil when they hit several
 	Inst  *Inst
 	Warp  *Warp
+
+	// Of asynchronous copies:
+	Bulk     bool   // cp.async.bulk, whose groups are counted apart
+	Signals  bool   // the end is signalled to an mbarrier, not waited for by group
+	Barrier  uint64 // that mbarrier's address in the shared memory of Receiver
+	Receiver *Block // the block that is written to, when it is another one of the cluster
 }
 
 // A Checker watches launches. Methods of a BlockChecker are called by the
@@ -146,6 +153,7 @@ type Sync struct {
 	Warps   []*Warp
 	Mask    Mask
 	Pending int
+	Bulk    bool // AsyncCommit and AsyncWaitGroup: of bulk copies
 	Addr    uint64
 	Inst    *Inst
 }
