@@ -9,11 +9,13 @@ import (
 	"os/signal"
 	"syscall"
 
+	"github.com/warpbook/warpbook/cuda/device"
 	"github.com/warpbook/warpbook/cuda/nvrtc"
 )
 
 func main() {
 	nvrtc.Child()
+	device.Child(nil)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	os.Exit(run(ctx, os.Args[1:]))

@@ -63,6 +63,8 @@ type Backend interface {
 	// label names the tensor in findings; shape and item size turn an offset into an index.
 	Alloc(s Stream, n int64, label Label) (Address, error)
 	Free(s Stream, a Address) error
+	// Name changes the label of an allocation.
+	Name(a Address, label Label) error
 	Write(s Stream, dst Address, src []byte) error
 	Read(s Stream, dst []byte, src Address) error // synchronous
 	Copy(s Stream, dst, src Address, n int64) error

@@ -1,6 +1,7 @@
 package nvrtc
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/ianlancetaylor/demangle"
@@ -32,6 +33,31 @@ type Param struct {
 	Const   bool   // a pointer to what the kernel only reads
 	Bytes   int
 	Float   bool // in the PTX a floating-point number
+}
+
+// Called is the parameter's name for a message: " (n)", or nothing.
+func (p *Param) Called() string {
+	if p.Name == "" {
+		return ""
+	}
+	return " (" + p.Name + ")"
+}
+
+// Wanted says what an argument has to be.
+func (p *Param) Wanted() string {
+	switch {
+	case p.Pointer && p.Element != "":
+		return "a tensor for " + p.Type
+	case p.Pointer:
+		return "a tensor"
+	case p.Type != "":
+		return p.Type
+	case p.Float:
+		return fmt.Sprintf("a floating-point number of %d bytes", p.Bytes)
+	case p.Bytes == 8:
+		return "a tensor or an integer of 8 bytes"
+	}
+	return fmt.Sprintf("an integer of %d bytes", p.Bytes)
 }
 
 // signatures lists the kernels of a compiled source: names and types from the

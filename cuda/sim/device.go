@@ -141,6 +141,16 @@ func (d *Device) Free(addr uint64) error {
 	return nil
 }
 
+// Name changes an allocation's label.
+func (d *Device) Name(addr uint64, label Label) error {
+	a := d.find(addr)
+	if a == nil || a.Addr != addr {
+		return fmt.Errorf("a name for %#x, which is no allocation", addr)
+	}
+	a.Label = label
+	return nil
+}
+
 func (a *Allocation) name() string {
 	if a.Label.Name != "" {
 		return a.Label.Name

@@ -191,3 +191,46 @@ func (w *Warp) fault(in *Inst, m Mask, lane int, kind Kind, space ptx.Space, add
 	f.Message = what
 	return f
 }
+
+// Text tells a finding in a few lines: what, where, who, and the other side.
+func (f *Finding) Text() string {
+	var b strings.Builder
+	at := &f.At
+	fmt.Fprintf(&b, "%s", f.Kind)
+	if at.Line > 0 {
+		fmt.Fprintf(&b, " at %s, line %d", orElse(at.File, "the source"), at.Line)
+	}
+	fmt.Fprintf(&b, ": thread %v of block %v %s", at.Thread, at.Block, f.Message)
+	if f.Count > 1 {
+		fmt.Fprintf(&b, " (%d times)", f.Count)
+	}
+	b.WriteString(at.excerpt())
+	if o := f.Other; o != nil {
+		fmt.Fprintf(&b, "\n  the other: thread %v of block %v at line %d", o.Thread, o.Block, o.Line)
+		b.WriteString(o.excerpt())
+	}
+	if at.Line == 0 {
+		fmt.Fprintf(&b, "\n  instruction: %s", at.Text)
+	}
+	return b.String()
+}
+
+func orElse(s, other string) string {
+	if s == "" {
+		return other
+	}
+	return s
+}
+
+// excerpt is the source line with a caret.
+func (p *Place) excerpt() string {
+	if p.Source == "" {
+		return ""
+	}
+	text := fmt.Sprintf("\n%5d | %s", p.Line, strings.ReplaceAll(p.Source, "\t", "    "))
+	if p.Column > 0 && p.Column <= len(p.Source) {
+		pad := strings.ReplaceAll(p.Source[:p.Column-1], "\t", "    ")
+		text += "\n      | " + strings.Repeat(" ", len(pad)) + "^"
+	}
+	return text
+}

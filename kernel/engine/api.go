@@ -88,5 +88,6 @@ type Frame struct {
 // More kinds of Panic.
 const (
 	Unsupported = "unsupported" // the engine could not load or compile the program; nothing of it has run
+	Device      = "device"      // a kernel or copy that the cell has started went wrong
 	Stdin       = "stdin"       // the program wanted input and the front end gives none
 )

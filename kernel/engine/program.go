@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"plugin"
@@ -11,6 +12,7 @@ import (
 	"time"
 	"unsafe"
 
+	"github.com/warpbook/warpbook/cuda"
 	"github.com/warpbook/warpbook/display"
 	"github.com/warpbook/warpbook/kernel/rt"
 )
@@ -97,7 +99,13 @@ func (r *run) body() {
 		}
 		f()
 	}
+	if err := cuda.Settle(context.Background()); err != nil {
+		panic(fault{err})
+	}
 }
+
+// fault is the panic of a cell whose work on a device went wrong, found at its end.
+type fault struct{ err error }
 
 func (r *run) outcome(end rt.End) Outcome {
 	out := Outcome{Defined: r.cell.Defined(), Exit: end.Exit}
@@ -123,6 +131,8 @@ func describe(end rt.End) *Panic {
 	v := unwrap(end.Value)
 	p := &Panic{Kind: "panic", Text: shortened(rt.PanicText(v)), Frames: framesOf(end.Frames)}
 	switch v := v.(type) {
+	case fault:
+		p.Kind, p.Text, p.Frames = Device, v.err.Error(), nil
 	case refusal:
 		p.Kind, p.Text = Unsupported, v.err.Error()
 	case *rt.Recursion:

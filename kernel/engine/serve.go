@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/warpbook/warpbook/cuda"
 	"github.com/warpbook/warpbook/display"
 	"github.com/warpbook/warpbook/kernel/rt"
 )
@@ -114,6 +115,7 @@ func (s *server) handle(m message) {
 		if c := s.current(m.Cell); c != nil {
 			c.Stop(causeInterrupt)
 			s.stdin.end()
+			go cuda.Interrupt() // a wait for a device ends with the device's process
 			time.AfterFunc(hint, func() {
 				if s.current(c.ID) == c {
 					interruptCommands()

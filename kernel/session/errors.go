@@ -170,6 +170,9 @@ func (s *Notebook) panicError(p *engine.Panic) *Error {
 			e.Traceback = append(e.Traceback, "a wait that cannot be interrupted was left behind; it may still hold what it holds")
 		}
 		return e
+	case engine.Device:
+		first, _, _ := strings.Cut(p.Text, "\n")
+		return &Error{Name: "device error", Value: cut(first, 300), Traceback: []string{red("device error") + ": " + p.Text}}
 	case engine.Stdin:
 		return simpleError("input", p.Text)
 	case engine.Unsupported:

@@ -164,6 +164,7 @@ var magics = map[string]string{
 	"%html":      "%%html                 show the rest of the cell as HTML",
 	"%markdown":  "%%markdown             show the rest of the cell as Markdown",
 	"%time":      "%%time                 run the cell and say how long it took",
+	"%cuda":      "%%cuda NAME [--ptx]    compile the rest of the cell as CUDA C++",
 	"%timeit":    "%%timeit               run the cell many times: ns/op with spread",
 	"!":          "!COMMAND               run a shell command",
 	"?":          "?NAME or NAME?         documentation of a name; ?? shows the source too",
@@ -192,7 +193,7 @@ func unknownMagic(p part) *Error {
 		"matplotlib": "plots show inline without it: display.Line, display.Chart, or a *plot.Plot as the last expression",
 		"pip":        "this is a Go notebook: the standard library and Warpbook's packages are imported as you use them",
 		"cd":         "use os.Chdir(\"...\")", "env": "use os.Setenv(\"NAME\", \"value\")", "run": "use !go run FILE",
-		"%python": "this is a Go notebook", "%cuda": "CUDA cells come with the GPU workshops", "load": "paste the file into a cell",
+		"%python": "this is a Go notebook", "load": "paste the file into a cell",
 	}
 	if h := hints[p.magic]; h != "" {
 		e = simpleError("unknown magic", name+" is not known here: "+h)
@@ -212,6 +213,8 @@ func (r *run) magic(p part) ([]map[string]any, *Error) {
 		r.ev.Publish(display.Message{Kind: display.Data, Bundle: display.Bundle{Data: map[string]any{"text/html": body(p), "text/plain": body(p)}}})
 	case "%markdown":
 		r.ev.Publish(display.Message{Kind: display.Data, Bundle: display.Bundle{Data: map[string]any{"text/markdown": body(p), "text/plain": body(p)}}})
+	case "%cuda":
+		return nil, r.cudaCell(p)
 	case "time", "%time":
 		return nil, r.time(p)
 	case "timeit", "%timeit":
@@ -393,7 +396,7 @@ func (r *run) replay() *Error {
 func (r *run) help() {
 	var b strings.Builder
 	b.WriteString("A cell holds Go: imports, declarations and statements in any order. The last expression is shown; end it with ; to show nothing.\n\n")
-	for _, key := range []string{"%writefile", "%bash", "%html", "%markdown", "%time", "%timeit", "!", "?", "time", "timeit", "who", "reset", "engine", "get", "replay", "help"} {
+	for _, key := range []string{"%writefile", "%bash", "%html", "%markdown", "%time", "%timeit", "%cuda", "!", "?", "time", "timeit", "who", "reset", "engine", "get", "replay", "help"} {
 		b.WriteString(magics[key] + "\n")
 	}
 	r.ev.Stream("stdout", b.String())

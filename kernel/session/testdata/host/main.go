@@ -5,11 +5,15 @@ import (
 	"context"
 	"log"
 
+	"github.com/warpbook/warpbook/cuda/device"
+	"github.com/warpbook/warpbook/cuda/nvrtc"
 	"github.com/warpbook/warpbook/display/render"
 	"github.com/warpbook/warpbook/kernel/engine"
 )
 
 func main() {
+	nvrtc.Child()
+	device.Child(nil)
 	conn, err := engine.Control()
 	if err != nil {
 		log.Fatal(err)

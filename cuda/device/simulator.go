@@ -1,0 +1,247 @@
+package device
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"runtime"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/warpbook/warpbook/cuda/ptx"
+	"github.com/warpbook/warpbook/cuda/sim"
+)
+
+// simulator is a Backend on package sim. Launches run to their end at once, so
+// every stream is always done; what they found comes back from Sync.
+type simulator struct {
+	dev      *sim.Device
+	modules  map[uint32]*sim.Module
+	kernels  map[uint32]*sim.Kernel
+	next     uint32
+	events   map[Event]time.Time
+	tape     *tape // of the capture that is going on
+	graphs   map[Graph]*tape
+	found    []string
+	fatal    bool
+	kernel   string
+	geometry string
+	profile  bool
+	reports  []json.RawMessage
+}
+
+// tape is what a capture has recorded.
+type tape struct {
+	stream Stream
+	calls  []func() error
+}
+
+// OpenSimulator makes the simulator's Backend. print gets what kernels print.
+func OpenSimulator(print io.Writer) (Backend, error) {
+	return &simulator{dev: sim.New(sim.Config{Stdout: print}), modules: map[uint32]*sim.Module{}, kernels: map[uint32]*sim.Kernel{},
+		events: map[Event]time.Time{}, graphs: map[Graph]*tape{}}, nil
+}
+
+func (s *simulator) Info() Info {
+	c := s.dev.Config()
+	return Info{Name: "simulator", Kind: "sim", Capability: c.Capability, SMs: runtime.GOMAXPROCS(0), MemoryBytes: c.Memory,
+		SharedBytes: sim.MaxShared(c.Capability), WarpSize: sim.WarpSize}
+}
+
+func (s *simulator) id() uint32 {
+	s.next++
+	return s.next
+}
+
+func (s *simulator) Alloc(_ Stream, n int64, label Label) (Address, error) {
+	a, err := s.dev.Alloc(n, sim.Label(label))
+	return Address(a), err
+}
+
+func (s *simulator) Free(_ Stream, a Address) error { return s.dev.Free(uint64(a)) }
+
+func (s *simulator) Name(a Address, label Label) error {
+	return s.dev.Name(uint64(a), sim.Label(label))
+}
+
+func (s *simulator) Write(_ Stream, dst Address, src []byte) error {
+	return s.dev.Write(uint64(dst), src)
+}
+
+func (s *simulator) Read(_ Stream, dst []byte, src Address) error {
+	return s.dev.Read(dst, uint64(src))
+}
+
+// now carries out f, or records it when the stream is captured.
+func (s *simulator) now(st Stream, f func() error) error {
+	if s.tape != nil && s.tape.stream == st {
+		s.tape.calls = append(s.tape.calls, f)
+		return nil
+	}
+	return f()
+}
+
+func (s *simulator) Copy(st Stream, dst, src Address, n int64) error {
+	return s.now(st, func() error { return s.dev.Copy(uint64(dst), uint64(src), int(n)) })
+}
+
+func (s *simulator) Fill(st Stream, dst Address, pattern []byte, count int64) error {
+	pattern = append([]byte(nil), pattern...)
+	return s.now(st, func() error { return s.dev.Fill(uint64(dst), pattern, int(count)) })
+}
+
+func (s *simulator) Load(text string, src Source) (uint32, []KernelInfo, error) {
+	m, err := ptx.Parse(text)
+	if err != nil {
+		return 0, nil, err
+	}
+	mod, err := s.dev.Load(m, sim.Source(src))
+	if err != nil {
+		return 0, nil, err
+	}
+	id := s.id()
+	s.modules[id] = mod
+	var infos []KernelInfo
+	for _, f := range m.Kernels() {
+		k, err := mod.Kernel(f.Name)
+		if err != nil {
+			return 0, nil, err
+		}
+		info := KernelInfo{ID: s.id(), Name: f.Name, SharedBytes: k.StaticShared(), LocalBytes: k.Local(), MaxThreads: sim.MaxThreads}
+		s.kernels[info.ID] = k
+		infos = append(infos, info)
+	}
+	return id, infos, nil
+}
+
+func (s *simulator) Unload(module uint32) error {
+	delete(s.modules, module)
+	return nil
+}
+
+func (s *simulator) Launch(st Stream, l Launch) error {
+	l.Params = append([]byte(nil), l.Params...)
+	return s.now(st, func() error { return s.launch(l) })
+}
+
+func simDim(d Dim) sim.Dim { return sim.Dim{X: int(d.X), Y: int(d.Y), Z: int(d.Z)} }
+
+func (s *simulator) launch(l Launch) error {
+	k := s.kernels[l.Kernel]
+	if k == nil {
+		return fmt.Errorf("there is no kernel %d", l.Kernel)
+	}
+	spec := sim.Launch{Grid: simDim(l.Grid), Block: simDim(l.Block), Cluster: simDim(l.Cluster), Shared: int(l.Shared), Params: l.Params, Cooperative: l.Cooperative}
+	r, err := s.dev.Launch(context.Background(), k, spec)
+	if err != nil {
+		return &Fault{Code: "launch", Message: err.Error()}
+	}
+	for _, f := range r.Findings {
+		if len(s.found) == 0 {
+			s.kernel, s.geometry = k.Name(), fmt.Sprintf("<<<%v, %v>>>", spec.Grid, spec.Block)
+		}
+		if len(s.found) < 20 {
+			s.found = append(s.found, f.Text())
+		}
+	}
+	return nil
+}
+
+func (s *simulator) NewStream() (Stream, error) { return Stream(s.id()), nil }
+
+func (s *simulator) FreeStream(Stream) error { return nil }
+
+func (s *simulator) Record(Stream) (Event, error) {
+	e := Event(s.id())
+	s.events[e] = time.Now()
+	return e, nil
+}
+
+func (s *simulator) Wait(Stream, Event) error { return nil }
+
+func (s *simulator) Elapsed(from, to Event) (time.Duration, error) {
+	a, ok := s.events[from]
+	b, ok2 := s.events[to]
+	if !ok || !ok2 {
+		return 0, fmt.Errorf("an event that was not recorded")
+	}
+	return b.Sub(a), nil
+}
+
+func (s *simulator) FreeEvent(e Event) error {
+	delete(s.events, e)
+	return nil
+}
+
+func (s *simulator) BeginCapture(st Stream) error {
+	if s.tape != nil {
+		return fmt.Errorf("a stream is being captured already")
+	}
+	s.tape = &tape{stream: st}
+	return nil
+}
+
+func (s *simulator) EndCapture(Stream) (Graph, error) {
+	if s.tape == nil {
+		return 0, fmt.Errorf("no stream is being captured")
+	}
+	g := Graph(s.id())
+	s.graphs[g] = s.tape
+	s.tape = nil
+	return g, nil
+}
+
+func (s *simulator) LaunchGraph(_ Stream, g Graph) error {
+	t := s.graphs[g]
+	if t == nil {
+		return fmt.Errorf("there is no such graph")
+	}
+	for _, call := range t.calls {
+		if err := call(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *simulator) FreeGraph(g Graph) error {
+	delete(s.graphs, g)
+	return nil
+}
+
+func (s *simulator) Sync(context.Context, Stream) error {
+	if len(s.found) == 0 {
+		return nil
+	}
+	f := &Fault{Code: "kernel", Message: strings.Join(s.found, "\n\n"), Kernel: s.kernel, Geometry: s.geometry}
+	s.found = nil
+	return f
+}
+
+func (s *simulator) Option(name, value string) error {
+	switch name {
+	case "seed":
+		v, err := strconv.ParseUint(value, 0, 64)
+		if err != nil {
+			return fmt.Errorf("a seed is a number, not %q", value)
+		}
+		s.dev.SetSeed(v)
+	case "budget":
+		v, err := strconv.ParseInt(value, 0, 64)
+		if err != nil || v < 1 {
+			return fmt.Errorf("a budget is a positive number of instructions, not %q", value)
+		}
+		s.dev.SetBudget(v)
+	default:
+		return fmt.Errorf("the simulator has no option %q", name)
+	}
+	return nil
+}
+
+func (s *simulator) Report(name string) ([]byte, error) {
+	return nil, fmt.Errorf("the simulator has no report %q", name)
+}
+
+func (s *simulator) Close() error { return nil }
