@@ -14,7 +14,8 @@ import (
 func asyncBuilders() map[string]func(d *decoder, in *Inst) error {
 	return map[string]func(d *decoder, in *Inst) error{
 		"mma": (*decoder).mma, "ldmatrix": (*decoder).ldmatrix, "stmatrix": (*decoder).stmatrix, "movmatrix": (*decoder).movmatrix,
-		"cp": (*decoder).asyncCopy, "mbarrier": (*decoder).mbarrier, "mapa": (*decoder).mapa, "getctarank": (*decoder).getctarank,
+		"wmma": (*decoder).wmma,
+		"cp":   (*decoder).asyncCopy, "mbarrier": (*decoder).mbarrier, "mapa": (*decoder).mapa, "getctarank": (*decoder).getctarank,
 	}
 }
 
@@ -41,8 +42,7 @@ type copying struct {
 	dst   [WarpSize]unsafe.Pointer
 	src   [WarpSize]unsafe.Pointer
 	read  [WarpSize]uint8 // bytes that are copied; the others become zeros
-	from  []byte          // of a bulk copy
-	to    []byte
+	move  func()          // of a bulk copy: carries it out
 }
 
 // underWay returns the warp's copies.
@@ -81,7 +81,7 @@ func (c *copying) arrive(m Mask) {
 	m &= c.mask
 	c.mask &^= m
 	if c.bulk {
-		copy(c.to, c.from)
+		c.move()
 		return
 	}
 	for ; m != 0; m &= m - 1 {

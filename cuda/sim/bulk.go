@@ -14,8 +14,19 @@ func (d *decoder) bulkCopy(in *Inst) error {
 	p := in.PTX
 	list := p.Operands
 	multicast := false
+	var reduce *atomicOp
+	if p.Has("reduce") {
+		var err error
+		if reduce, err = atomicFor(p); err != nil {
+			return err
+		}
+	}
 	for _, mod := range p.Mods {
 		switch mod {
+		case "reduce", "add", "min", "max", "and", "or", "xor", "inc", "dec", "noftz":
+			if reduce == nil {
+				return fmt.Errorf("cp.async.bulk with the modifier .%s", mod)
+			}
 		case "async", "bulk", "global", "shared", "shared::cta", "shared::cluster", "mbarrier::complete_tx::bytes", "bulk_group":
 		case "multicast::cluster":
 			multicast = true
@@ -40,7 +51,7 @@ func (d *decoder) bulkCopy(in *Inst) error {
 	if len(list) != want || signals == (to == ptx.Global) || list[0].Kind != ptx.Address || list[1].Kind != ptx.Address {
 		return fmt.Errorf("cp.async.bulk with these operands")
 	}
-	c := &bulk{to: to, from: from, signals: signals, multicast: multicast}
+	c := &bulk{to: to, from: from, signals: signals, multicast: multicast, reduce: reduce, bytes: p.Type().Bytes()}
 	var err error
 	if c.dst, c.dstOffset, err = d.base(list[0]); err != nil {
 		return err
@@ -72,6 +83,24 @@ type bulk struct {
 	dst, src, size, bar, ranks      source
 	dstOffset, srcOffset, barOffset uint64
 	signals, multicast              bool
+	reduce                          *atomicOp // combines what is copied with what is there; nil for a plain copy
+	bytes                           int       // of an element of a reduction
+}
+
+// move returns what happens when the bytes arrive at addr.
+func (c *bulk) move(dev *Device, addr uint64, to, from []byte) func() {
+	if c.reduce == nil {
+		return func() { copy(to, from) }
+	}
+	return func() {
+		for k := 0; k < len(to); k += c.bytes {
+			lock := dev.lock(addr + uint64(k))
+			lock.Lock()
+			p := unsafe.Pointer(&to[k])
+			poke(p, c.bytes, c.reduce.apply(peek(p, c.bytes), peek(unsafe.Pointer(&from[k]), c.bytes), 0))
+			lock.Unlock()
+		}
+	}
 }
 
 func execBulk(w *Warp, s *split, in *Inst, m Mask) {
@@ -123,20 +152,24 @@ func (w *Warp) bulkCopy(s *split, in *Inst, lane int, c *bulk, dst, src, bar uin
 		a.Barrier, a.Receiver = offset, receiver
 	}
 	from := w.span(s, in, lane, c.from, src, n, AsyncRead, a)
-	to := w.span(s, in, lane, c.to, dst, n, AsyncWrite, a)
+	kind := AsyncWrite
+	if c.reduce != nil {
+		kind = Atomic
+	}
+	to := w.span(s, in, lane, c.to, dst, n, kind, a)
 	if from == nil || to == nil {
 		return
 	}
+	move := c.move(w.block.launch.dev, dst, to, from)
 	if c.signals {
 		receiver.announce(unsafe.Pointer(word), func() {
-			copy(to, from)
+			move()
 			word.change(0, 0, 0, n)
 		})
 		return
 	}
 	u := w.underWay()
-	x := u.add(true, 1<<lane)
-	x.from, x.to = from, to
+	u.add(true, 1<<lane).move = move
 	w.early(u)
 }
 

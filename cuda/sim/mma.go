@@ -17,13 +17,17 @@ func (d *decoder) mma(in *Inst) error {
 		return fmt.Errorf("mma with the types %v", p.Types)
 	}
 	var m, n, k int
-	sat := false
+	sat, xor := false, false
+	var orders []string // of A and B; only m8n8k4 has others than row and col
 	for _, mod := range p.Mods {
 		switch mod {
-		case "sync", "aligned":
-		case "row", "col": // A by rows and B by columns: the only way there is for these shapes
+		case "sync", "aligned", "and", "popc":
+		case "row", "col":
+			orders = append(orders, mod)
 		case "satfinite":
 			sat = true
+		case "xor":
+			xor = true
 		default:
 			if _, err := fmt.Sscanf(mod, "m%dn%dk%d", &m, &n, &k); err != nil {
 				return fmt.Errorf("mma with the modifier .%s", mod)
@@ -34,7 +38,10 @@ func (d *decoder) mma(in *Inst) error {
 	if err != nil {
 		return err
 	}
-	t.Sat = sat
+	if len(orders) != 2 {
+		return fmt.Errorf("mma without the order of its matrices")
+	}
+	t.Sat, t.Xor, t.ByCols, t.ByRows = sat, xor, orders[0] == "col", orders[1] == "row"
 	nd, na, nb, nc := t.Registers()
 	for i, want := range []int{nd, na, nb, nc} {
 		list := elements(p.Operands[i])
@@ -60,6 +67,9 @@ func (d *decoder) mma(in *Inst) error {
 		}
 	}
 	work := int64(m*n*k - WarpSize) // beside the lanes that every instruction counts
+	if nd*WarpSize > m*n {          // Volta's shape is four at once
+		work += int64(3 * m * n * k)
+	}
 	d.collective(in, -1, func(w *Warp, s *split, m Mask) {
 		var regs [24]*Lanes
 		for i := range in.src {

@@ -105,8 +105,10 @@ func init() {
 // Width is the number of bits of a value of type t: 1 for a predicate.
 func Width(t ptx.Type) int {
 	switch t {
-	case ptx.Pred:
+	case ptx.Pred, ptx.B1:
 		return 1
+	case ptx.S4, ptx.U4:
+		return 4
 	case ptx.B8, ptx.U8, ptx.S8, ptx.E4M3, ptx.E5M2:
 		return 8
 	case ptx.B16, ptx.U16, ptx.S16, ptx.F16, ptx.BF16, ptx.E4M3x2, ptx.E5M2x2:

@@ -15,17 +15,21 @@ func flush16(u uint16) uint16 {
 	return u
 }
 
+// oobNaN stands for an element outside a tensor, which fma.oob takes for zero.
+const oobNaN = 0xffff
+
 // style16 is how an instruction treats 16-bit floats.
 type style16 struct {
 	bf             bool
 	mode           half.Mode
 	ftz, sat, relu bool
+	oob            bool // a special NaN makes zero
 }
 
 func (c *compiler) style16() style16 {
 	t := c.typ(0)
 	return style16{bf: t == ptx.BF16 || t == ptx.BF16x2, mode: c.mode(),
-		ftz: c.has("ftz"), sat: c.has("sat"), relu: c.has("relu")}
+		ftz: c.has("ftz"), sat: c.has("sat"), relu: c.has("relu"), oob: c.has("oob")}
 }
 
 func (s style16) in(u uint64) float64 {
@@ -70,13 +74,18 @@ func (s style16) out(x float64) uint64 {
 // compileHalf is for add, sub, mul and fma of binary16 and bfloat16, one or two.
 // All of them round once; a product is exact in float64.
 func compileHalf(c *compiler) (Op, error) {
-	if err := c.allow("rn", "rz", "rm", "rp", "ftz", "sat", "relu"); err != nil {
+	if err := c.allow("rn", "rz", "rm", "rp", "ftz", "sat", "relu", "oob"); err != nil {
 		return Op{}, err
 	}
 	t, s := c.typ(0), c.style16()
 	plain := s == style16{bf: s.bf}
 	if c.Op == "fma" || c.Op == "mad" {
-		f := func(a, b, z uint64) uint64 { return s.out(exactSum(s.in(a)*s.in(b), s.in(z), s.mode)) }
+		f := func(a, b, z uint64) uint64 {
+			if s.oob && (a == oobNaN || b == oobNaN) {
+				return 0
+			}
+			return s.out(exactSum(s.in(a)*s.in(b), s.in(z), s.mode))
+		}
 		switch {
 		case t == ptx.F16x2 && plain:
 			return c.ternary(fmaF16x2, t, t, t, t)

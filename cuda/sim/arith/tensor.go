@@ -19,6 +19,9 @@ type Tensor struct {
 	M, N, K    int
 	D, A, B, C ptx.Type
 	Sat        bool // of integers: stay in range
+	Xor        bool // of single bits: count those that differ, not those that are both set
+	ByCols     bool // m8n8k4 of binary16: A is given by columns
+	ByRows     bool // and B by rows
 	cores      cores
 }
 
@@ -46,6 +49,8 @@ func NewTensor(m, n, k int, d, a, b, c ptx.Type, capability [2]int) (*Tensor, er
 	shape := [3]int{m, n, k}
 	ok := false
 	switch {
+	case a == ptx.F16 && b == a && shape == [3]int{8, 8, 4}:
+		ok = (c == ptx.F32 || c == ptx.F16) && (d == ptx.F32 || d == ptx.F16)
 	case a == ptx.F16 && b == a && (c == ptx.F32 || c == ptx.F16) && d == c,
 		a == ptx.BF16 && b == a && c == ptx.F32 && d == c:
 		ok = shape == [3]int{16, 8, 8} || shape == [3]int{16, 8, 16}
@@ -55,8 +60,12 @@ func NewTensor(m, n, k int, d, a, b, c ptx.Type, capability [2]int) (*Tensor, er
 		ok = shape == [3]int{16, 8, 32} || shape == [3]int{16, 8, 16}
 	case a == ptx.F64 && b == a && c == a && d == a:
 		ok = shape == [3]int{8, 8, 4} || m == 16 && n == 8 && (k == 4 || k == 8 || k == 16)
-	case (a == ptx.S8 || a == ptx.U8) && (b == ptx.S8 || b == ptx.U8) && c == ptx.S32 && d == c:
+	case Width(a) == 8 && Width(b) == 8 && c == ptx.S32 && d == c:
 		ok = shape == [3]int{8, 8, 16} || shape == [3]int{16, 8, 16} || shape == [3]int{16, 8, 32}
+	case Width(a) == 4 && Width(b) == 4 && c == ptx.S32 && d == c:
+		ok = shape == [3]int{8, 8, 32} || shape == [3]int{16, 8, 32} || shape == [3]int{16, 8, 64}
+	case a == ptx.B1 && b == a && c == ptx.S32 && d == c:
+		ok = shape == [3]int{8, 8, 128} || shape == [3]int{16, 8, 128} || shape == [3]int{16, 8, 256}
 	}
 	if !ok {
 		return nil, fmt.Errorf("a matrix multiply-add m%dn%dk%d of %v, %v, %v and %v is %w", m, n, k, d, a, b, c, ErrUnsupported)
@@ -71,8 +80,14 @@ func (t *Tensor) Registers() (d, a, b, c int) {
 	of := func(elements int, typ ptx.Type) int {
 		return elements * Width(typ) / max(32, Width(typ)) / WarpSize
 	}
+	if t.quads() {
+		return 4 * of(t.M*t.N, t.D), 2, 2, 4 * of(t.M*t.N, t.C)
+	}
 	return of(t.M*t.N, t.D), of(t.M*t.K, t.A), of(t.K*t.N, t.B), of(t.M*t.N, t.C)
 }
+
+// quads reports whether the shape is Volta's: four multiply-adds at once.
+func (t *Tensor) quads() bool { return t.A == ptx.F16 && t.M == 8 && t.K == 4 }
 
 // The most rows, columns and products of a sum.
 const (
@@ -84,6 +99,8 @@ const (
 // Multiply computes the registers of D.
 func (t *Tensor) Multiply(d, a, b, c []*Lanes) {
 	switch {
+	case t.quads():
+		t.multiplyQuads(d, a, b, c)
 	case t.A == ptx.F64:
 		t.multiplyF64(d, a, b, c)
 	case t.C == ptx.S32:
@@ -145,35 +162,51 @@ func (t *Tensor) multiplyF64(d, a, b, c []*Lanes) {
 	eachOut(d, 64, func(reg *Lanes, lane, _, row, col int) { reg[lane] = math.Float64bits(z[row][col]) })
 }
 
+// multiplyInt is for bytes, half bytes and single bits.
 func (t *Tensor) multiplyInt(d, a, b, c []*Lanes) {
-	var x [maxM][maxK]int32
-	var y [maxN][maxK]int32
+	var x [maxM][256]int16
+	var y [maxN][256]int16
 	var z [maxM][maxN]int64
-	number := func(typ ptx.Type, v uint64) int32 {
-		if typ == ptx.S8 {
-			return int32(int8(v))
-		}
-		return int32(v)
-	}
-	each(a, 8, t.M == 16, func(row, k int, v uint64) { x[row][k] = number(t.A, v) })
-	each(b, 8, false, func(col, k int, v uint64) { y[col][k] = number(t.B, v) })
+	w := Width(t.A)
+	each(a, w, t.M == 16, func(row, k int, v uint64) { x[row][k] = integerOf(t.A, v) })
+	each(b, w, false, func(col, k int, v uint64) { y[col][k] = integerOf(t.B, v) })
 	eachOut(c, 32, func(reg *Lanes, lane, _, row, col int) { z[row][col] = int64(int32(reg[lane])) })
 	for i := range t.M {
 		for j := range t.N {
-			row, col, s := &x[i], &y[j], int32(0)
-			for k := range row {
-				s += row[k] * col[k]
-			}
-			z[i][j] += int64(s)
+			row, col := x[i][:t.K], y[j][:t.K]
+			z[i][j] += t.sumInt(row, col)
 		}
 	}
-	eachOut(d, 32, func(reg *Lanes, lane, _, row, col int) {
-		if t.Sat {
-			reg[lane] = clampS32(z[row][col])
+	eachOut(d, 32, func(reg *Lanes, lane, _, row, col int) { reg[lane] = t.storeInt(z[row][col]) })
+}
+
+func integerOf(typ ptx.Type, v uint64) int16 {
+	switch typ {
+	case ptx.S8:
+		return int16(int8(v))
+	case ptx.S4:
+		return int16(signExtend(v, 4))
+	}
+	return int16(v)
+}
+
+func (t *Tensor) sumInt(row, col []int16) int64 {
+	s := int32(0)
+	for k := range row {
+		if t.Xor {
+			s += int32(row[k] ^ col[k])
 		} else {
-			reg[lane] = uint64(uint32(z[row][col]))
+			s += int32(row[k]) * int32(col[k])
 		}
-	})
+	}
+	return int64(s)
+}
+
+func (t *Tensor) storeInt(v int64) uint64 {
+	if t.Sat {
+		return clampS32(v)
+	}
+	return uint64(uint32(v))
 }
 
 // operand is a row of A or a column of B: the numbers, and their exponents. The
@@ -228,27 +261,9 @@ func (t *Tensor) multiplyFloat(d, a, b, c []*Lanes) {
 	} else {
 		eachOut(c, 32, func(reg *Lanes, lane, _, row, col int) { z[row][col] = float64(f32(reg[lane])) })
 	}
-	n := t.cores.bytes * 8 / Width(t.A) // products that are added at once
 	for i := range t.M {
 		for j := range t.N {
-			s := z[i][j]
-			if special || s-s != 0 {
-				z[i][j] = sumSpecial(&x[i], &y[j], s)
-				if z[i][j]-z[i][j] != 0 {
-					continue
-				}
-			}
-			for k := 0; k < t.K; k += n {
-				if n == 16 && t.K == 16 {
-					s = t.cores.sum16(&x[i], &y[j], s, low)
-				} else {
-					s = t.cores.sum(x[i].v[k:min(k+n, t.K)], x[i].exp[k:], y[j].v[k:], y[j].exp[k:], s, low)
-				}
-				if s = t.round(s); s-s != 0 {
-					break
-				}
-			}
-			z[i][j] = s
+			z[i][j] = t.dot(&x[i], &y[j], z[i][j], low, special)
 		}
 	}
 	if t.D == ptx.F16 {
@@ -266,6 +281,24 @@ func (t *Tensor) multiplyFloat(d, a, b, c []*Lanes) {
 		return
 	}
 	eachOut(d, 32, func(reg *Lanes, lane, _, row, col int) { reg[lane] = bits32(float32(z[row][col])) })
+}
+
+// dot adds the products of a row and a column to c. Special says that there may be
+// infinities or NaN.
+func (t *Tensor) dot(x, y *operand, c float64, low int32, special bool) float64 {
+	if special || c-c != 0 {
+		if s := sumSpecial(x, y, c); s-s != 0 {
+			return s
+		}
+	}
+	n := t.cores.bytes * 8 / Width(t.A) // products that are added at once
+	if n == 16 && t.K == 16 {
+		return t.round(t.cores.sum16(x, y, c, low))
+	}
+	for k := 0; k < t.K && c-c == 0; k += n {
+		c = t.round(t.cores.sum(x.v[k:min(k+n, t.K)], x.exp[k:], y.v[k:], y.exp[k:], c, low))
+	}
+	return c
 }
 
 // read decodes A and B. Binary16, which is most common, has a loop of its own.

@@ -28,6 +28,12 @@ var tensors = []struct {
 	{8, 8, 16, ptx.S32, ptx.S8, ptx.U8, ptx.S32},
 	{16, 8, 16, ptx.S32, ptx.S8, ptx.S8, ptx.S32},
 	{16, 8, 32, ptx.S32, ptx.U8, ptx.S8, ptx.S32},
+	{8, 8, 32, ptx.S32, ptx.S4, ptx.U4, ptx.S32},
+	{16, 8, 32, ptx.S32, ptx.S4, ptx.S4, ptx.S32},
+	{16, 8, 64, ptx.S32, ptx.U4, ptx.S4, ptx.S32},
+	{8, 8, 128, ptx.S32, ptx.B1, ptx.B1, ptx.S32},
+	{16, 8, 128, ptx.S32, ptx.B1, ptx.B1, ptx.S32},
+	{16, 8, 256, ptx.S32, ptx.B1, ptx.B1, ptx.S32},
 }
 
 // place says where element (row, col) of a matrix lies: the register, the lane, and
@@ -123,9 +129,9 @@ func decode(t ptx.Type, v uint64) float64 {
 		return half.E4M3.Value(uint32(v))
 	case ptx.E5M2:
 		return half.E5M2.Value(uint32(v))
-	case ptx.U8:
+	case ptx.U8, ptx.U4, ptx.B1:
 		return float64(v)
-	case ptx.S8, ptx.S32:
+	case ptx.S8, ptx.S4, ptx.S32:
 		return float64(signExtend(v, Width(t)))
 	case ptx.TF32:
 		return float64(f32(v &^ 0x1fff))
