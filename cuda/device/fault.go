@@ -19,10 +19,10 @@ type Fault struct {
 
 func (f *Fault) Error() string {
 	var b strings.Builder
-	b.WriteString(f.Message)
-	if f.Kernel != "" && !strings.Contains(f.Message, f.Kernel) {
-		fmt.Fprintf(&b, " (in %s%s)", f.Kernel, f.Geometry)
+	if f.Kernel != "" {
+		fmt.Fprintf(&b, "%s%s: ", f.Kernel, f.Geometry)
 	}
+	b.WriteString(f.Message)
 	if len(f.Launches) > 1 {
 		fmt.Fprintf(&b, "; launched since the device was last known to be well: %s", strings.Join(f.Launches, ", "))
 	}

@@ -426,9 +426,8 @@ func (s *server) ask(o op, d *decoder) ([]byte, error) {
 func (s *server) sync(st Stream) error {
 	err := s.backend.Sync(context.Background(), st)
 	var f *Fault
-	if errors.As(err, &f) && f.Kernel == "" && len(s.recent) > 0 {
+	if errors.As(err, &f) && f.Code != "kernel" && len(s.recent) > 0 {
 		f.Launches = s.recent
-		f.Kernel = s.recent[len(s.recent)-1]
 	}
 	s.recent = s.recent[:0:0]
 	return err

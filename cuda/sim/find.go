@@ -200,9 +200,14 @@ func (f *Finding) Text() string {
 	if at.Line > 0 {
 		fmt.Fprintf(&b, " at %s, line %d", orElse(at.File, "the source"), at.Line)
 	}
-	fmt.Fprintf(&b, ": thread %v of block %v %s", at.Thread, at.Block, f.Message)
+	switch f.Kind {
+	case OutOfBounds, Misaligned, UseAfterFree, ReadOnly, Uninitialized, SharedRace, GlobalRace, AsyncWait:
+		fmt.Fprintf(&b, ": thread %v of block %v %s", at.Thread, at.Block, f.Message)
+	default:
+		fmt.Fprintf(&b, ": %s; thread %v of block %v", f.Message, at.Thread, at.Block)
+	}
 	if f.Count > 1 {
-		fmt.Fprintf(&b, " (%d times)", f.Count)
+		fmt.Fprintf(&b, "; %d times in all", f.Count)
 	}
 	b.WriteString(at.excerpt())
 	if o := f.Other; o != nil {

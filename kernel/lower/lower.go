@@ -381,7 +381,9 @@ func (p *pkg) exports(b *strings.Builder) {
 			params, args := p.typeParams(obj)
 			fmt.Fprintf(b, "type WbT_%s%s = %s%s\n", name, params, name, args)
 			if params == "" && !isConstraint(obj.Type()) {
-				p.symbols = append(p.symbols, fmt.Sprintf("\t%q: §.ValueOf(wbrt.Nil[%s]()),\n", "T_"+name, name))
+				// A nil pointer without a name that the cell may have given away, and
+				// without making the type a type argument, which not every type can be.
+				p.symbols = append(p.symbols, fmt.Sprintf("\t%q: §.ValueOf(func() *%s { var p *%s; return p }()),\n", "T_"+name, name, name))
 			}
 		case *types.Const:
 			fmt.Fprintf(b, "const WbC_%s = %s\n", name, name)

@@ -52,7 +52,11 @@ func (s *script) maySet(call *ast.CallExpr) bool {
 		if sel == nil {
 			return false
 		}
-		_, ptr := sel.Obj().Type().(*types.Signature).Recv().Type().(*types.Pointer)
+		fn, method := sel.Obj().(*types.Func)
+		if !method { // a field: a function of anybody
+			return true
+		}
+		_, ptr := fn.Signature().Recv().Type().(*types.Pointer)
 		return ptr || sel.Obj().Pkg() != nil && sel.Obj().Pkg().Path() == "main"
 	}
 	return false

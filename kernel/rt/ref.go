@@ -18,9 +18,6 @@ func Ref[T any](v T) *T { return &v }
 // New is new(T).
 func New[T any]() *T { return new(T) }
 
-// Nil is (*T)(nil).
-func Nil[T any]() *T { return nil }
-
 // Zero puts a zero T into a slot that is empty yet: a function may use a
 // variable before the statement that defines it has run.
 func Zero[T any](slot int) {

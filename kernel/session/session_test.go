@@ -17,6 +17,7 @@ import (
 
 	"golang.org/x/tools/txtar"
 
+	"github.com/warpbook/warpbook/cuda/nvrtc"
 	"github.com/warpbook/warpbook/display"
 	"github.com/warpbook/warpbook/kernel/gotool"
 	"github.com/warpbook/warpbook/kernel/session"
@@ -46,6 +47,7 @@ var host = sync.OnceValues(func() (string, error) {
 })
 
 func TestMain(m *testing.M) {
+	nvrtc.Child()
 	flag.Parse()
 	code := m.Run()
 	if exe, err := host(); err == nil && *hostFlag == "" {

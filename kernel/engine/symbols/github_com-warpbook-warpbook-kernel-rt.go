@@ -68,6 +68,7 @@ func init() {
 		"Package":   reflect.ValueOf((*rt.Package)(nil)),
 		"Recursion": reflect.ValueOf((*rt.Recursion)(nil)),
 		"StopWord":  reflect.ValueOf((*rt.StopWord)(nil)),
+		"Symbols":   reflect.ValueOf((*rt.Symbols)(nil)),
 
 		// interface wrapper definitions
 		"_Host": reflect.ValueOf((*_github_com_warpbook_warpbook_kernel_rt_Host)(nil)),

@@ -13,7 +13,7 @@ import (
 
 // Symbols holds this project's packages; the generated files of this folder fill it.
 //
-//go:generate go run github.com/traefik/yaegi/cmd/yaegi extract -name symbols github.com/warpbook/warpbook/display github.com/warpbook/warpbook/kernel/rt github.com/warpbook/warpbook/workshops
+//go:generate go run github.com/traefik/yaegi/cmd/yaegi extract -name symbols github.com/warpbook/warpbook/display github.com/warpbook/warpbook/cuda github.com/warpbook/warpbook/kernel/rt github.com/warpbook/warpbook/workshops
 var Symbols = map[string]map[string]reflect.Value{}
 
 // All returns every symbol, by "import path/package name" and symbol name. It
