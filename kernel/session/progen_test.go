@@ -458,7 +458,8 @@ func (g *progen) expr(t *ptype, depth int) string {
 	case "base":
 		return pick(g, []string{"2", "10", "16", "36", "8"})
 	case "verbs":
-		return pick(g, []string{`"%v"`, `"%v|%v"`, `"%+v %T"`, `"%#v"`, `"%q %x"`, `"%d %s"`, `"%5v|%-8v|"`, `"%08.3f %t"`, `"%T"`, `"%c %U"`, `"%e %g"`, `"%[2]v %[1]v"`, `"%w"`, `"x %% %v"`})
+		// None that prints the address in a nested pointer as a plain number.
+		return pick(g, []string{`"%v"`, `"%v|%v"`, `"%+v %T"`, `"%q"`, `"%s"`, `"%5v|%-8v|"`, `"%08.3f %t"`, `"%T"`, `"%e %g"`, `"%[2]v %[1]v"`, `"%w"`, `"x %% %v"`})
 	case "nonempty":
 		return "[]int{" + g.expr(tInt, depth-1) + ", " + g.expr(tInt, depth-1) + "}"
 	}
