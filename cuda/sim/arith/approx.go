@@ -36,17 +36,38 @@ func compileApprox(c *compiler) (Op, error) {
 	return c.badType()
 }
 
-func exp2F32(d, a *Lanes) {
+func exp2F32(d, a *Lanes) { exp2Lanes(d, a, false) }
+
+func exp2F32Ftz(d, a *Lanes) { exp2Lanes(d, a, true) }
+
+// exp2Lanes is exp2 without conversion instructions, which on amd64 would make each
+// lane wait for the one before it.
+func exp2Lanes(d, a *Lanes, ftz bool) {
+	_, _ = *d, *a
 	for i := range d {
-		d[i] = bits32(float32(exp2(float64(f32(a[i])))))
+		u := a[i]
+		if u&0x7fffffff >= 0x42fc0000 { // 126 and more, infinities and NaN
+			r := bits32(float32(exp2(float64(f32(u)))))
+			if ftz {
+				r = flush32(r)
+			}
+			d[i] = r
+			continue
+		}
+		// The bits of a float32 spread as those of a float64 are the number, but for
+		// the exponent.
+		x := math.Float64frombits(uint64(int64(int32(u))<<29)&0x8fffffffe0000000) * 0x1p896
+		t := x*32 + round
+		k := int64(math.Float64bits(t)) << 32 >> 32
+		y := (x - (t-round)/32) * math.Ln2
+		p := (1 + y*(1+y*(1.0/2+y*(1.0/6+y*(1.0/24))))) * powers[k&31]
+		r := math.Float64bits(p) + uint64(k>>5-896)<<52
+		d[i] = (r + 0x0fffffff + r>>29&1) >> 29
 	}
 }
 
-func exp2F32Ftz(d, a *Lanes) {
-	for i := range d {
-		d[i] = flush32(bits32(float32(exp2(float64(f32(flush32(a[i])))))))
-	}
-}
+// round added to a float64 rounds it to an integer, which is in the last bits then.
+const round = 3 << 51
 
 // powers are 2**(i/32).
 var powers = func() (p [32]float64) {
@@ -63,7 +84,6 @@ func exp2(x float64) float64 {
 	if !(x > -200 && x < 200) {
 		return math.Exp2(x)
 	}
-	const round = 3 << 51 // to add it rounds to an integer, which is in the last bits then
 	t := x*32 + round
 	k := int64(math.Float64bits(t)) << 32 >> 32
 	y := (x - (t-round)/32) * math.Ln2

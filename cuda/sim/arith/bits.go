@@ -8,24 +8,28 @@ import (
 )
 
 func andBits(d, a, b *Lanes) {
+	_, _, _ = *d, *a, *b
 	for i := range d {
 		d[i] = a[i] & b[i]
 	}
 }
 
 func orBits(d, a, b *Lanes) {
+	_, _, _ = *d, *a, *b
 	for i := range d {
 		d[i] = a[i] | b[i]
 	}
 }
 
 func xorBits(d, a, b *Lanes) {
+	_, _, _ = *d, *a, *b
 	for i := range d {
 		d[i] = a[i] ^ b[i]
 	}
 }
 
 func notBits[T unsigned](d, a *Lanes) {
+	_, _ = *d, *a
 	for i := range d {
 		d[i] = uint64(^T(a[i]))
 	}
@@ -75,12 +79,14 @@ func compileCnot(c *compiler) (Op, error) {
 // A shift of Go is zero, or all sign, where the distance is too large, as PTX wants it.
 
 func shlBits[T unsigned](d, a, b *Lanes) {
+	_, _, _ = *d, *a, *b
 	for i := range d {
 		d[i] = uint64(T(a[i]) << uint32(b[i]))
 	}
 }
 
 func shrBits[T integer, U unsigned](d, a, b *Lanes) {
+	_, _, _ = *d, *a, *b
 	for i := range d {
 		d[i] = uint64(U(T(a[i]) >> uint32(b[i])))
 	}
@@ -157,6 +163,7 @@ func compilePrmt(c *compiler) (Op, error) {
 // permuteBytes takes three bits of the selector for each byte, and a fourth that
 // fills the byte with its sign.
 func permuteBytes(d, a, b, c *Lanes) {
+	_, _, _, _ = *d, *a, *b, *c
 	for i := range d {
 		v, sel, r := b[i]<<32|a[i], c[i], uint64(0)
 		for k := 0; k < 32; k += 8 {

@@ -15,6 +15,7 @@ const WarpSize = 32
 // a processor would guess wrong half of the time.
 
 func less[T integer](a, b *Lanes) (m Mask) {
+	_, _ = *a, *b
 	for i := WarpSize - 1; i >= 0; i-- {
 		t := Mask(0)
 		if T(a[i]) < T(b[i]) {
@@ -28,6 +29,7 @@ func less[T integer](a, b *Lanes) (m Mask) {
 func lessEqual[T integer](a, b *Lanes) Mask { return ^less[T](b, a) }
 
 func equal[T integer](a, b *Lanes) (m Mask) {
+	_, _ = *a, *b
 	for i := WarpSize - 1; i >= 0; i-- {
 		t := Mask(0)
 		if T(a[i]) == T(b[i]) {
@@ -39,6 +41,7 @@ func equal[T integer](a, b *Lanes) (m Mask) {
 }
 
 func lessF32(a, b *Lanes) (m Mask) {
+	_, _ = *a, *b
 	for i := WarpSize - 1; i >= 0; i-- {
 		t := Mask(0)
 		if f32(a[i]) < f32(b[i]) {
@@ -50,6 +53,7 @@ func lessF32(a, b *Lanes) (m Mask) {
 }
 
 func lessEqualF32(a, b *Lanes) (m Mask) {
+	_, _ = *a, *b
 	for i := WarpSize - 1; i >= 0; i-- {
 		t := Mask(0)
 		if f32(a[i]) <= f32(b[i]) {
@@ -61,6 +65,7 @@ func lessEqualF32(a, b *Lanes) (m Mask) {
 }
 
 func equalF32(a, b *Lanes) (m Mask) {
+	_, _ = *a, *b
 	for i := WarpSize - 1; i >= 0; i-- {
 		t := Mask(0)
 		if f32(a[i]) == f32(b[i]) {
@@ -85,6 +90,7 @@ func integers[T integer]() relation {
 func floats(load func(uint64) float64) relation {
 	by := func(f func(x, y float64) bool) func(a, b *Lanes) Mask {
 		return func(a, b *Lanes) (m Mask) {
+			_, _ = *a, *b
 			for i := range a {
 				if f(load(a[i]), load(b[i])) {
 					m |= 1 << i
@@ -292,8 +298,10 @@ func compileSet(c *compiler) (Op, error) {
 }
 
 func selectLanes(d, a, b *Lanes, p Mask) {
+	_, _, _ = *d, *a, *b
 	for i := range d {
-		m := -uint64(p >> i & 1)
+		m := -uint64(p & 1)
+		p >>= 1
 		d[i] = a[i]&m | b[i]&^m
 	}
 }

@@ -66,24 +66,28 @@ func commonCvt(c *compiler, dt, st ptx.Type) fn1 {
 		// Without a sign to extend, only what does not fit goes.
 		mask := ones(min(Width(dt), Width(st)))
 		return func(d, a *Lanes) {
+			_, _ = *d, *a
 			for i := range d {
 				d[i] = a[i] & mask
 			}
 		}
 	case plain && (is(ptx.S64, ptx.S32) || is(ptx.U64, ptx.S32)):
 		return func(d, a *Lanes) {
+			_, _ = *d, *a
 			for i := range d {
 				d[i] = uint64(int64(int32(a[i])))
 			}
 		}
 	case nearest && is(ptx.F32, ptx.S32):
 		return func(d, a *Lanes) {
+			_, _ = *d, *a
 			for i := range d {
 				d[i] = uint64(math.Float32bits(float32(int32(a[i]))))
 			}
 		}
 	case nearest && is(ptx.F32, ptx.U32):
 		return func(d, a *Lanes) {
+			_, _ = *d, *a
 			for i := range d {
 				d[i] = uint64(math.Float32bits(float32(int64(uint32(a[i])))))
 			}
@@ -91,6 +95,7 @@ func commonCvt(c *compiler, dt, st ptx.Type) fn1 {
 	case slices.Equal(c.Mods, []string{"rzi"}) && is(ptx.S32, ptx.F32):
 		rare := floatToInt(c, dt, st)
 		return func(d, a *Lanes) {
+			_, _ = *d, *a
 			for i := range d {
 				if x := f32(a[i]); x > -0x1p31 && x < 0x1p31 {
 					d[i] = uint64(uint32(int32(x)))
@@ -101,24 +106,28 @@ func commonCvt(c *compiler, dt, st ptx.Type) fn1 {
 		}
 	case plain && is(ptx.F32, ptx.F16):
 		return func(d, a *Lanes) {
+			_, _ = *d, *a
 			for i := range d {
 				d[i] = bits32(half.F16(a[i]).Float32())
 			}
 		}
 	case plain && is(ptx.F32, ptx.BF16):
 		return func(d, a *Lanes) {
+			_, _ = *d, *a
 			for i := range d {
 				d[i] = bits32(half.BF16(a[i]).Float32())
 			}
 		}
 	case nearest && is(ptx.F16, ptx.F32):
 		return func(d, a *Lanes) {
+			_, _ = *d, *a
 			for i := range d {
 				d[i] = f32ToF16(a[i])
 			}
 		}
 	case nearest && is(ptx.BF16, ptx.F32):
 		return func(d, a *Lanes) {
+			_, _ = *d, *a
 			for i := range d {
 				d[i] = f32ToBF16(a[i])
 			}
@@ -382,6 +391,7 @@ func compileCvtPair(c *compiler) (Op, error) {
 				one = f32ToBF16
 			}
 			return c.binary(func(d, a, b *Lanes) {
+				_, _, _ = *d, *a, *b
 				for i := range d {
 					d[i] = one(a[i])<<16 | one(b[i])
 				}

@@ -96,6 +96,7 @@ func compileFma(c *compiler) (Op, error) {
 }
 
 func divF32(d, a, b *Lanes) {
+	_, _, _ = *d, *a, *b
 	for i := range d {
 		d[i] = bits32(f32(a[i]) / f32(b[i]))
 	}
@@ -255,12 +256,14 @@ func nanSign(t ptx.Type, a uint64) uint64 {
 }
 
 func minF32(d, a, b *Lanes) {
+	_, _, _ = *d, *a, *b
 	for i := range d {
 		d[i] = minmax32(a[i], b[i], false)
 	}
 }
 
 func maxF32(d, a, b *Lanes) {
+	_, _, _ = *d, *a, *b
 	for i := range d {
 		x, y := f32(a[i]), f32(b[i])
 		switch {

@@ -31,30 +31,35 @@ func flush32(u uint64) uint64 {
 }
 
 func addF32(d, a, b *Lanes) {
+	_, _, _ = *d, *a, *b
 	for i := range d {
 		d[i] = bits32(f32(a[i]) + f32(b[i]))
 	}
 }
 
 func subF32(d, a, b *Lanes) {
+	_, _, _ = *d, *a, *b
 	for i := range d {
 		d[i] = bits32(f32(a[i]) - f32(b[i]))
 	}
 }
 
 func mulF32(d, a, b *Lanes) {
+	_, _, _ = *d, *a, *b
 	for i := range d {
 		d[i] = bits32(f32(a[i]) * f32(b[i]))
 	}
 }
 
 func addF32Ftz(d, a, b *Lanes) {
+	_, _, _ = *d, *a, *b
 	for i := range d {
 		d[i] = flush32(bits32(f32(flush32(a[i])) + f32(flush32(b[i]))))
 	}
 }
 
 func mulF32Ftz(d, a, b *Lanes) {
+	_, _, _ = *d, *a, *b
 	for i := range d {
 		d[i] = flush32(bits32(f32(flush32(a[i])) * f32(flush32(b[i]))))
 	}
@@ -65,6 +70,7 @@ func mulF32Ftz(d, a, b *Lanes) {
 // float32s, or is too small for a normal one: such sums take the long way, and so
 // do zeros, infinities and NaN.
 func fmaF32(d, a, b, c *Lanes) {
+	_, _, _, _ = *d, *a, *b, *c
 	for i := range d {
 		p, z := float64(f32(a[i]))*float64(f32(b[i])), float64(f32(c[i]))
 		s := p + z
@@ -86,6 +92,7 @@ func rareSum32(p, z, s float64) uint64 {
 }
 
 func fmaF32Ftz(d, a, b, c *Lanes) {
+	_, _, _, _ = *d, *a, *b, *c
 	for i := range d {
 		p, z := float64(f32(flush32(a[i])))*float64(f32(flush32(b[i]))), float64(f32(flush32(c[i])))
 		s := p + z

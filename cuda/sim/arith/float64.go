@@ -21,6 +21,7 @@ func nan64(in ...float64) uint64 {
 }
 
 func addF64(d, a, b *Lanes) {
+	_, _, _ = *d, *a, *b
 	for i := range d {
 		x, y := f64(a[i]), f64(b[i])
 		r := x + y
@@ -33,6 +34,7 @@ func addF64(d, a, b *Lanes) {
 }
 
 func subF64(d, a, b *Lanes) {
+	_, _, _ = *d, *a, *b
 	for i := range d {
 		x, y := f64(a[i]), f64(b[i])
 		r := x - y
@@ -45,6 +47,7 @@ func subF64(d, a, b *Lanes) {
 }
 
 func mulF64(d, a, b *Lanes) {
+	_, _, _ = *d, *a, *b
 	for i := range d {
 		x, y := f64(a[i]), f64(b[i])
 		r := x * y
@@ -57,6 +60,7 @@ func mulF64(d, a, b *Lanes) {
 }
 
 func fmaF64(d, a, b, c *Lanes) {
+	_, _, _, _ = *d, *a, *b, *c
 	for i := range d {
 		x, y, z := f64(a[i]), f64(b[i]), f64(c[i])
 		r := math.FMA(x, y, z)

@@ -142,6 +142,7 @@ func mul16(a, b uint64) uint64 {
 }
 
 func fmaF16x2(d, a, b, c *Lanes) {
+	_, _, _, _ = *d, *a, *b, *c
 	for i := range d {
 		x, y, z := a[i], b[i], c[i]
 		d[i] = fma16(x&0xffff, y&0xffff, z&0xffff) | fma16(x>>16, y>>16, z>>16)<<16
@@ -149,12 +150,14 @@ func fmaF16x2(d, a, b, c *Lanes) {
 }
 
 func addF16x2(d, a, b *Lanes) {
+	_, _, _ = *d, *a, *b
 	for i := range d {
 		d[i] = add16(a[i]&0xffff, b[i]&0xffff) | add16(a[i]>>16, b[i]>>16)<<16
 	}
 }
 
 func subF16x2(d, a, b *Lanes) {
+	_, _, _ = *d, *a, *b
 	for i := range d {
 		y := b[i] ^ 0x80008000
 		d[i] = add16(a[i]&0xffff, y&0xffff) | add16(a[i]>>16, y>>16)<<16
@@ -162,12 +165,14 @@ func subF16x2(d, a, b *Lanes) {
 }
 
 func mulF16x2(d, a, b *Lanes) {
+	_, _, _ = *d, *a, *b
 	for i := range d {
 		d[i] = mul16(a[i]&0xffff, b[i]&0xffff) | mul16(a[i]>>16, b[i]>>16)<<16
 	}
 }
 
 func fmaBF16x2(d, a, b, c *Lanes) {
+	_, _, _, _ = *d, *a, *b, *c
 	for i := range d {
 		d[i] = fmaBF16(a[i]<<16, b[i]<<16, c[i]<<16) | fmaBF16(a[i], b[i], c[i])<<16
 	}

@@ -12,24 +12,28 @@ type signed interface{ int16 | int32 | int64 }
 type integer interface{ unsigned | signed }
 
 func addInt[T unsigned](d, a, b *Lanes) {
+	_, _, _ = *d, *a, *b
 	for i := range d {
 		d[i] = uint64(T(a[i]) + T(b[i]))
 	}
 }
 
 func subInt[T unsigned](d, a, b *Lanes) {
+	_, _, _ = *d, *a, *b
 	for i := range d {
 		d[i] = uint64(T(a[i]) - T(b[i]))
 	}
 }
 
 func mulInt[T unsigned](d, a, b *Lanes) {
+	_, _, _ = *d, *a, *b
 	for i := range d {
 		d[i] = uint64(T(a[i]) * T(b[i]))
 	}
 }
 
 func madInt[T unsigned](d, a, b, c *Lanes) {
+	_, _, _, _ = *d, *a, *b, *c
 	for i := range d {
 		d[i] = uint64(T(a[i])*T(b[i]) + T(c[i]))
 	}
@@ -79,24 +83,28 @@ func clampS32(v int64) uint64 {
 }
 
 func mulWide[T integer, W uint32 | int32 | uint64 | int64](d, a, b *Lanes) {
+	_, _, _ = *d, *a, *b
 	for i := range d {
 		d[i] = uint64(W(T(a[i])) * W(T(b[i])))
 	}
 }
 
 func mulWideS16(d, a, b *Lanes) {
+	_, _, _ = *d, *a, *b
 	for i := range d {
 		d[i] = uint64(uint32(int32(int16(a[i])) * int32(int16(b[i]))))
 	}
 }
 
 func madWideU32(d, a, b, c *Lanes) {
+	_, _, _, _ = *d, *a, *b, *c
 	for i := range d {
 		d[i] = uint64(uint32(a[i]))*uint64(uint32(b[i])) + c[i]
 	}
 }
 
 func madWideS32(d, a, b, c *Lanes) {
+	_, _, _, _ = *d, *a, *b, *c
 	for i := range d {
 		d[i] = uint64(int64(int32(a[i]))*int64(int32(b[i]))) + c[i]
 	}
@@ -246,6 +254,7 @@ func compileSad(c *compiler) (Op, error) {
 // divInt and remInt give, for a division by zero, all ones and the dividend, as
 // the hardware's sequences for 32-bit numbers do; PTX leaves it open.
 func divInt[T unsigned](d, a, b *Lanes) {
+	_, _, _ = *d, *a, *b
 	for i := range d {
 		if y := T(b[i]); y != 0 {
 			d[i] = uint64(T(a[i]) / y)
@@ -256,6 +265,7 @@ func divInt[T unsigned](d, a, b *Lanes) {
 }
 
 func remInt[T unsigned](d, a, b *Lanes) {
+	_, _, _ = *d, *a, *b
 	for i := range d {
 		if y := T(b[i]); y != 0 {
 			d[i] = uint64(T(a[i]) % y)
@@ -267,6 +277,7 @@ func remInt[T unsigned](d, a, b *Lanes) {
 
 // The smallest number divided by -1 is itself, in PTX as in Go.
 func divSigned[T signed, U unsigned](d, a, b *Lanes) {
+	_, _, _ = *d, *a, *b
 	for i := range d {
 		if y := T(b[i]); y != 0 {
 			d[i] = uint64(U(T(a[i]) / y))
@@ -277,6 +288,7 @@ func divSigned[T signed, U unsigned](d, a, b *Lanes) {
 }
 
 func remSigned[T signed, U unsigned](d, a, b *Lanes) {
+	_, _, _ = *d, *a, *b
 	for i := range d {
 		if y := T(b[i]); y != 0 {
 			d[i] = uint64(U(T(a[i]) % y))
@@ -345,12 +357,14 @@ func compileNeg(c *compiler) (Op, error) {
 }
 
 func minInt[T integer, U unsigned](d, a, b *Lanes) {
+	_, _, _ = *d, *a, *b
 	for i := range d {
 		d[i] = uint64(U(min(T(a[i]), T(b[i]))))
 	}
 }
 
 func maxInt[T integer, U unsigned](d, a, b *Lanes) {
+	_, _, _ = *d, *a, *b
 	for i := range d {
 		d[i] = uint64(U(max(T(a[i]), T(b[i]))))
 	}

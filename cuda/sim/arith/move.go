@@ -70,12 +70,14 @@ func compileMov(c *compiler) (Op, error) {
 }
 
 func join32(d, a, b *Lanes) {
+	_, _, _ = *d, *a, *b
 	for i := range d {
 		d[i] = a[i] | b[i]<<32
 	}
 }
 
 func join16(d, a, b *Lanes) {
+	_, _, _ = *d, *a, *b
 	for i := range d {
 		d[i] = a[i]&0xffff | b[i]&0xffff<<16
 	}
