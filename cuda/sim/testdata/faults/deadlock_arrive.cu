@@ -1,0 +1,15 @@
+// The first warp arrives once; the second one waits twice.
+// kernel: k
+// grid: 1
+// block: 64
+// arg y: i32[64] = none
+__global__ void k(int* y) {
+  y[threadIdx.x] = 1;
+  if (threadIdx.x < 32) {
+    asm volatile("bar.arrive 1, 64;" ::: "memory");
+  } else {
+    asm volatile("bar.sync 1, 64;" ::: "memory");
+    y[threadIdx.x] = 2;
+    asm volatile("bar.sync 1, 64;" ::: "memory");  // want: deadlock
+  }
+}
