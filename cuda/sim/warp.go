@@ -157,7 +157,7 @@ func (w *Warp) pick() *split {
 		if s := w.splits[0]; s.state == running || w.wake(s) {
 			return s
 		}
-		return nil
+		return w.unlock()
 	}
 	var best *split
 	for _, s := range w.splits {
@@ -238,6 +238,9 @@ func (w *Warp) runSplit(s *split, n int) (done int) {
 				continue
 			}
 			w.since += done
+			if s.state == running && w.has(s) { // a branch not taken may lead to others
+				w.merge(s)
+			}
 			return done
 		}
 		if !alone && s.pc >= limit {
@@ -279,6 +282,16 @@ func (w *Warp) merge(s *split) bool {
 		}
 		w.drop(t)
 		return true
+	}
+	return false
+}
+
+// has reports whether s is one of the warp's splits.
+func (w *Warp) has(s *split) bool {
+	for _, t := range w.splits {
+		if t == s {
+			return true
+		}
 	}
 	return false
 }
