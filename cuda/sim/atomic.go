@@ -16,6 +16,8 @@ import (
 type atomicOp struct {
 	apply func(old, b, c uint64) uint64
 	two   bool // has the operand c
+	// global takes the place of apply in global memory, where it is not nil.
+	global func(old, b, c uint64) uint64
 }
 
 // atom decodes atom: result, address, operands.
@@ -114,7 +116,7 @@ func atomicFor(p *ptx.Instruction) (*atomicOp, error) {
 			return a - 1
 		}), nil
 	case p.Has("add") && t.Float():
-		return floatAtomic(t, func(a, b float64) float64 { return a + b })
+		return atomicSum(t)
 	case p.Has("add"):
 		return wrap(func(a, b uint64) uint64 { return a + b }), nil
 	case p.Has("min") && t.Float():
@@ -131,6 +133,38 @@ func atomicFor(p *ptx.Instruction) (*atomicOp, error) {
 		return wrap(func(a, b uint64) uint64 { return max(a, b) }), nil
 	}
 	return nil, fmt.Errorf("an atomic operation that is not known")
+}
+
+// atomicSum is the addition of floats. In global memory, sums of f32 know no
+// subnormal numbers, and an f64 NaN stays as it is, the second one of two.
+func atomicSum(t ptx.Type) (*atomicOp, error) {
+	op, err := floatAtomic(t, func(a, b float64) float64 { return a + b })
+	if err != nil {
+		return nil, err
+	}
+	apply := op.apply
+	switch t {
+	case ptx.F32:
+		op.global = func(a, b, _ uint64) uint64 { return flush(apply(flush(a), flush(b), 0)) }
+	case ptx.F64:
+		op.global = func(a, b, _ uint64) uint64 {
+			for _, v := range []uint64{b, a} {
+				if v<<1 > 0x7ff<<53 {
+					return v
+				}
+			}
+			return apply(a, b, 0)
+		}
+	}
+	return op, nil
+}
+
+// flush makes a subnormal f32 zero, with its sign.
+func flush(u uint64) uint64 {
+	if u&0x7f800000 == 0 {
+		u &= 1 << 31
+	}
+	return u
 }
 
 // numberMin is the smaller one; a NaN loses.
@@ -224,7 +258,11 @@ func (w *Warp) atomicOn(s *split, in *Inst, space ptx.Space, addr *Lanes, m Mask
 			lock := w.block.launch.dev.lock(addr[i])
 			lock.Lock()
 			old[i] = peek(p, in.bytes)
-			poke(p, in.bytes, in.atomic.apply(old[i], b[i], third))
+			apply := in.atomic.apply
+			if in.atomic.global != nil {
+				apply = in.atomic.global
+			}
+			poke(p, in.bytes, apply(old[i], b[i], third))
 			lock.Unlock()
 		}
 		if len(in.dst) > 0 {

@@ -738,6 +738,12 @@ func (d *decoder) cvta(in *Inst) error {
 	return d.sources(in, ptx.U64, p.Operands[1])
 }
 
+// constant reports whether an address lies in a .const variable.
+func (d *decoder) constant(addr uint64) bool {
+	a := d.m.dev.find(addr)
+	return a != nil && a.ReadOnly && addr-a.Addr < uint64(a.size)
+}
+
 // isspacep tells whether a generic address lies in a space.
 func (d *decoder) isspacep(in *Inst) error {
 	if err := operands(in, 2, 2); err != nil {
@@ -749,7 +755,8 @@ func (d *decoder) isspacep(in *Inst) error {
 	}
 	base := map[ptx.Space]uint64{ptx.Shared: sharedWindow, ptx.SharedCluster: sharedWindow, ptx.Local: localWindow, ptx.Param: paramWindow}[in.PTX.Space]
 	size := uint64(windowSize)
-	if in.PTX.Space == ptx.Global {
+	device := in.PTX.Space == ptx.Global || in.PTX.Space == ptx.Const
+	if device {
 		base, size = globalBase, 1<<46
 	}
 	if in.PTX.Space == ptx.Shared {
@@ -759,7 +766,7 @@ func (d *decoder) isspacep(in *Inst) error {
 	in.run = func(w *Warp, s *split, in *Inst, m Mask) {
 		a, v := s.get(w, &in.src[0]), Mask(0)
 		for i := range a {
-			if a[i]-base < size {
+			if a[i]-base < size && (!device || d.constant(a[i]) == (in.PTX.Space == ptx.Const)) {
 				v |= 1 << i
 			}
 		}

@@ -272,6 +272,9 @@ func compileFns(c *compiler) (Op, error) {
 	}
 	return c.ternary(map3(func(mask, base, offset uint64) uint64 {
 		n, step := int64(int32(offset)), int64(1)
+		if n == -1<<31 {
+			return 0 // its magnitude is no number of 32 bits; an H200 gives this
+		}
 		if n < 0 {
 			n, step = -n, -1
 		}

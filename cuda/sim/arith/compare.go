@@ -356,7 +356,7 @@ func compileTestp(c *compiler) (Op, error) {
 		"infinite":   func(m uint64) bool { return m == infinite },
 		"number":     func(m uint64) bool { return m <= infinite },
 		"notanumber": func(m uint64) bool { return m > infinite },
-		"normal":     func(m uint64) bool { return m >= normal && m < infinite },
+		"normal":     func(m uint64) bool { return m == 0 || m >= normal && m < infinite }, // zero too, on an H200
 		"subnormal":  func(m uint64) bool { return m < normal && m != 0 },
 	}[c.Mods[0]]
 	if test == nil {

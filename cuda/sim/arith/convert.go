@@ -104,6 +104,8 @@ func commonCvt(c *compiler, dt, st ptx.Type) fn1 {
 				}
 			}
 		}
+	case plain && is(ptx.F32, ptx.F32):
+		return func(d, a *Lanes) { *d = *a } // NaNs as they are
 	case plain && is(ptx.F32, ptx.F16):
 		return func(d, a *Lanes) {
 			_, _ = *d, *a
@@ -115,7 +117,7 @@ func commonCvt(c *compiler, dt, st ptx.Type) fn1 {
 		return func(d, a *Lanes) {
 			_, _ = *d, *a
 			for i := range d {
-				d[i] = bits32(half.BF16(a[i]).Float32())
+				d[i] = a[i] & 0xffff << 16 // NaNs as they are
 			}
 		}
 	case nearest && is(ptx.F16, ptx.F32):
@@ -339,9 +341,6 @@ func storer(c *compiler, t ptx.Type) func(float64) uint64 {
 	case ptx.TF32:
 		f := narrow(half.TF32, nan32>>13)
 		return func(x float64) uint64 {
-			if x != x && !sat {
-				return nan32
-			}
 			return f(x) << 13
 		}
 	case ptx.E4M3, ptx.E4M3x2:
@@ -360,8 +359,17 @@ func floatToFloat(c *compiler, dt, st ptx.Type) func(uint64) uint64 {
 	round := c.toInteger("rni", "rzi", "rmi", "rpi")
 	return func(u uint64) uint64 {
 		x := load(u)
-		if x != x && dt == ptx.F64 && !c.has("sat") {
-			return nanWiden(st, u)
+		if x != x && (dt == ptx.F64 || st == ptx.F64) && !c.has("sat") {
+			if c.has("ftz") && st == ptx.F32 {
+				u = nan32
+			}
+			return nanConvert(dt, st, u)
+		}
+		if x != x && dt == ptx.TF32 && c.has("rna") { // this mode works on the bits of a NaN, too
+			if u &^= 0x1fff; c.has("satfinite") {
+				u -= 0x2000
+			}
+			return u
 		}
 		if round != nil {
 			x = round(x)
@@ -370,12 +378,23 @@ func floatToFloat(c *compiler, dt, st ptx.Type) func(uint64) uint64 {
 	}
 }
 
-// nanWiden is the float64 NaN for a NaN of type t.
-func nanWiden(t ptx.Type, u uint64) uint64 {
-	if t == ptx.F64 {
-		return nan64(f64(u))
+// nanConvert is the NaN for a NaN u, to or from float64: it keeps its sign and as
+// much of its payload as fits, and is quiet.
+func nanConvert(dt, st ptx.Type, u uint64) uint64 {
+	mantissa := func(t ptx.Type) int {
+		switch t {
+		case ptx.F16:
+			return 10
+		case ptx.BF16:
+			return 7
+		case ptx.F32:
+			return 23
+		}
+		return 52
 	}
-	return 0x7fffffff<<32 | 0xe0000000
+	w, m := Width(dt), mantissa(dt)
+	payload := u & ones(mantissa(st)) << (52 - mantissa(st)) >> (52 - m)
+	return u>>(Width(st)-1)&1<<(w-1) | ones(w-1)&^ones(m) | 1<<(m-1) | payload
 }
 
 // compileCvtPair makes two numbers of 16 or 8 bits at once. The first source is

@@ -26,7 +26,7 @@ func compileFloat(c *compiler) (Op, error) {
 		return c.binary(map2(map[string]func(a, b uint64) uint64{
 			"add": func(a, b uint64) uint64 { return s.out(exactSum(s.in(a), s.in(b), mode)) },
 			"sub": func(a, b uint64) uint64 { return s.out(exactSum(s.in(a), -s.in(b), mode)) },
-			"mul": func(a, b uint64) uint64 { return s.out(s.in(a) * s.in(b)) },
+			"mul": func(a, b uint64) uint64 { return s.exact(s.in(a) * s.in(b)) },
 		}[c.Op]), t, t, t)
 	case ptx.F64:
 		if c.has("sat") || c.has("ftz") {
@@ -50,7 +50,7 @@ func map64(f func(a, b float64) float64) fn2 {
 	return map2(func(a, b uint64) uint64 {
 		r := f(f64(a), f64(b))
 		if r != r {
-			return nan64(f64(a), f64(b))
+			return nan64(f64(b), f64(a))
 		}
 		return math.Float64bits(r)
 	})
@@ -75,7 +75,7 @@ func compileFma(c *compiler) (Op, error) {
 			return c.ternary(fmaF32Ftz, t, t, t, t)
 		}
 		return c.ternary(map3(func(a, b, z uint64) uint64 {
-			return s.out(exactSum(s.in(a)*s.in(b), s.in(z), mode))
+			return s.exact(exactSum(s.in(a)*s.in(b), s.in(z), mode))
 		}), t, t, t, t)
 	case ptx.F64:
 		if c.has("sat") || c.has("ftz") {
@@ -87,7 +87,7 @@ func compileFma(c *compiler) (Op, error) {
 		return c.ternary(map3(func(a, b, z uint64) uint64 {
 			r := fma64(f64(a), f64(b), f64(z), mode)
 			if r != r {
-				return nan64(f64(a), f64(b), f64(z))
+				return nan64(f64(b), f64(z), f64(a))
 			}
 			return math.Float64bits(r)
 		}), t, t, t, t)
@@ -125,7 +125,13 @@ func compileFloatDiv(c *compiler) (Op, error) {
 	case t == ptx.F32:
 		return c.binary(map2(func(a, b uint64) uint64 { return s.out(quotient(s.in(a), s.in(b))) }), t, t, t)
 	case t == ptx.F64 && !s.ftz:
-		return c.binary(map64(func(a, b float64) float64 { return div64(a, b, mode) }), t, t, t)
+		return c.binary(map2(func(a, b uint64) uint64 {
+			r := div64(f64(a), f64(b), mode)
+			if r != r {
+				return nan64(f64(a), f64(b))
+			}
+			return math.Float64bits(r)
+		}), t, t, t)
 	}
 	return c.badType()
 }
@@ -163,8 +169,8 @@ func gross(f func(a float64) float64) fn1 {
 	}
 	return map1(func(a uint64) uint64 {
 		x := f64(flush(a))
-		if f64(a) != f64(a) {
-			return nan64(f64(a)) &^ 0xffffffff
+		if x != x {
+			return nan64(x)
 		}
 		r := f(x)
 		if r != r {
@@ -203,7 +209,16 @@ func compileRsqrt(c *compiler) (Op, error) {
 	case ptx.F32:
 		return c.unary(map1(func(a uint64) uint64 { return s.out(1 / math.Sqrt(s.in(a))) }), t, t)
 	case ptx.F64:
-		return c.unary(gross(func(a float64) float64 { return 1 / math.Sqrt(a) }), t, t)
+		if c.has("ftz") {
+			return c.unary(gross(func(a float64) float64 { return 1 / math.Sqrt(a) }), t, t)
+		}
+		return c.unary(map1(func(a uint64) uint64 {
+			r := 1 / math.Sqrt(f64(a))
+			if r != r {
+				return nan64(f64(a))
+			}
+			return math.Float64bits(r)
+		}), t, t)
 	}
 	return c.badType()
 }
@@ -362,7 +377,7 @@ func compileFloatMinMax(c *compiler) (Op, error) {
 func nanMinMax(t ptx.Type, a, b uint64) uint64 {
 	switch {
 	case t == ptx.F64:
-		return nan64(f64(a), f64(b))
+		return nan64(f64(b), f64(a))
 	case t == ptx.F32:
 		return nan32
 	}

@@ -61,8 +61,22 @@ func addF32Ftz(d, a, b *Lanes) {
 func mulF32Ftz(d, a, b *Lanes) {
 	_, _, _ = *d, *a, *b
 	for i := range d {
-		d[i] = flush32(bits32(f32(flush32(a[i])) * f32(flush32(b[i]))))
+		x, y := f32(flush32(a[i])), f32(flush32(b[i]))
+		r := flush32(bits32(x * y))
+		if r&0x7fffffff == 1<<23 { // rounded up to the smallest normal number, perhaps
+			r = tiny(r, float64(x)*float64(y))
+		}
+		d[i] = r
 	}
+}
+
+// tiny makes a product or sum zero whose exact value is too small for a normal
+// number: the hardware looks before it rounds.
+func tiny(u uint64, exact float64) uint64 {
+	if exact < 0x1p-126 && exact > -0x1p-126 {
+		u &= 1 << 31
+	}
+	return u
 }
 
 // fmaF32 multiplies exactly in float64, adds there, and rounds again. That is
@@ -98,7 +112,7 @@ func fmaF32Ftz(d, a, b, c *Lanes) {
 		s := p + z
 		u := math.Float64bits(s)
 		if u&0x1fffffff == 0x10000000 || u>>52&0x7ff-0x381 >= 0x7ff-0x381 {
-			d[i] = flush32(rareSum32(p, z, s))
+			d[i] = tiny(flush32(rareSum32(p, z, s)), exactSum(p, z, half.NearestEven))
 			continue
 		}
 		d[i] = uint64(math.Float32bits(float32(s)))
@@ -197,6 +211,14 @@ func (s style32) out(x float64) uint64 {
 		u = saturate32(u)
 	}
 	return u
+}
+
+// exact is out for a product or a sum, which is flushed before it is rounded.
+func (s style32) exact(x float64) uint64 {
+	if s.ftz && x < 0x1p-126 && x > -0x1p-126 {
+		x = math.Copysign(0, x)
+	}
+	return s.out(x)
 }
 
 // saturate32 brings a number between 0 and 1; NaN becomes 0.

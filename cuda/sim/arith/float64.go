@@ -9,8 +9,9 @@ import (
 
 func f64(u uint64) float64 { return math.Float64frombits(u) }
 
-// nan64 is the NaN that an operation on a, b and c gives, when it gives one: the
-// first that went in, made quiet, or the hardware's own.
+// nan64 is the NaN that an operation gives, when it gives one: the first of those
+// that went in, made quiet, or the hardware's own. Which one goes first was seen on
+// an H200: the second operand, then the third one, then the first one.
 func nan64(in ...float64) uint64 {
 	for _, x := range in {
 		if x != x {
@@ -26,7 +27,7 @@ func addF64(d, a, b *Lanes) {
 		x, y := f64(a[i]), f64(b[i])
 		r := x + y
 		if r != r {
-			d[i] = nan64(x, y)
+			d[i] = nan64(y, x)
 			continue
 		}
 		d[i] = math.Float64bits(r)
@@ -39,7 +40,7 @@ func subF64(d, a, b *Lanes) {
 		x, y := f64(a[i]), f64(b[i])
 		r := x - y
 		if r != r {
-			d[i] = nan64(x, y)
+			d[i] = nan64(y, x)
 			continue
 		}
 		d[i] = math.Float64bits(r)
@@ -52,7 +53,7 @@ func mulF64(d, a, b *Lanes) {
 		x, y := f64(a[i]), f64(b[i])
 		r := x * y
 		if r != r {
-			d[i] = nan64(x, y)
+			d[i] = nan64(y, x)
 			continue
 		}
 		d[i] = math.Float64bits(r)
@@ -65,7 +66,7 @@ func fmaF64(d, a, b, c *Lanes) {
 		x, y, z := f64(a[i]), f64(b[i]), f64(c[i])
 		r := math.FMA(x, y, z)
 		if r != r {
-			d[i] = nan64(x, y, z)
+			d[i] = nan64(y, z, x)
 			continue
 		}
 		d[i] = math.Float64bits(r)

@@ -105,6 +105,7 @@ func NewFragments(m, n, k int, d, a, b, c ptx.Type, capability [2]int) (*Fragmen
 		ok = big(16) && floats
 	case a == ptx.TF32 && b == a:
 		ok = m == 16 && n == 16 && k == 8 && floats
+		f.Halved = true
 	case a == ptx.F64 && b == a:
 		ok = m == 8 && n == 8 && k == 4 && c == ptx.F64 && d == c
 	case Width(a) == 8 && !isByte(a) && b == a:
@@ -160,7 +161,7 @@ func (t *Fragments) doubles(a, b []*Lanes) func(i, j int, c uint64) uint64 {
 			if r := math.FMA(x, y, s); r == r {
 				s = r
 			} else {
-				s = f64(nan64(x, y, s))
+				s = f64(nan64(y, s, x))
 			}
 		}
 		return math.Float64bits(s)

@@ -15,8 +15,9 @@ func flush16(u uint16) uint16 {
 	return u
 }
 
-// oobNaN stands for an element outside a tensor, which fma.oob takes for zero.
-const oobNaN = 0xffff
+// oobNaN stands for an element outside a tensor, which fma.oob takes for zero. PTX
+// does not tell its bits; an H200 takes these.
+const oobNaN = 0xfff7
 
 // style16 is how an instruction treats 16-bit floats.
 type style16 struct {
@@ -57,6 +58,9 @@ func (s style16) out(x float64) uint64 {
 	if s.bf {
 		return uint64(half.BFloat16.Round(x, s.mode))
 	}
+	if s.ftz && x < 0x1p-14 && x > -0x1p-14 { // before it is rounded
+		x = math.Copysign(0, x)
+	}
 	u := uint64(0)
 	// Rounding by way of float32 is right unless that lies halfway between two
 	// binary16 numbers.
@@ -64,9 +68,6 @@ func (s style16) out(x float64) uint64 {
 		u = uint64(half.F16FromFloat32(f))
 	} else {
 		u = uint64(half.Binary16.Round(x, s.mode))
-	}
-	if s.ftz {
-		u = uint64(flush16(uint16(u)))
 	}
 	return u
 }

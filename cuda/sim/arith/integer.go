@@ -270,7 +270,7 @@ func remInt[T unsigned](d, a, b *Lanes) {
 		if y := T(b[i]); y != 0 {
 			d[i] = uint64(T(a[i]) % y)
 		} else {
-			d[i] = uint64(T(a[i]))
+			d[i] = uint64(^T(0))
 		}
 	}
 }
@@ -293,7 +293,7 @@ func remSigned[T signed, U unsigned](d, a, b *Lanes) {
 		if y := T(b[i]); y != 0 {
 			d[i] = uint64(U(T(a[i]) % y))
 		} else {
-			d[i] = uint64(U(a[i]))
+			d[i] = uint64(^U(0))
 		}
 	}
 }

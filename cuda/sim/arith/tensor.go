@@ -22,6 +22,7 @@ type Tensor struct {
 	Xor        bool // of single bits: count those that differ, not those that are both set
 	ByCols     bool // m8n8k4 of binary16: A is given by columns
 	ByRows     bool // and B by rows
+	Halved     bool // of fewer products at once, as wmma does with TF32
 	cores      cores
 }
 
@@ -153,7 +154,7 @@ func (t *Tensor) multiplyF64(d, a, b, c []*Lanes) {
 			for k := range t.K {
 				s := math.FMA(x[i][k], y[j][k], z[i][j])
 				if s != s {
-					s = f64(nan64(x[i][k], y[j][k], z[i][j]))
+					s = f64(nan64(y[j][k], z[i][j], x[i][k]))
 				}
 				z[i][j] = s
 			}
@@ -241,7 +242,7 @@ func (t *Tensor) number(typ ptx.Type) (read func(uint64) float64, low int32) {
 	case ptx.TF32:
 		return func(v uint64) float64 { return float64(f32(v &^ 0x1fff)) }, -126
 	case ptx.E4M3:
-		return func(v uint64) float64 { return half.E4M3.Value(uint32(v)) }, -6
+		return func(v uint64) float64 { return half.E4M3.Value(uint32(v)) }, -14
 	}
 	return func(v uint64) float64 { return half.E5M2.Value(uint32(v)) }, -14
 }
@@ -283,20 +284,32 @@ func (t *Tensor) multiplyFloat(d, a, b, c []*Lanes) {
 	eachOut(d, 32, func(reg *Lanes, lane, _, row, col int) { reg[lane] = bits32(float32(z[row][col])) })
 }
 
+// step is how many products are added at once. Bytes are multiplied as numbers of
+// 16 bits.
+func (t *Tensor) step() int {
+	n := t.cores.bytes * 8 / max(Width(t.A), 16)
+	if t.Halved {
+		n /= 2
+	}
+	return n
+}
+
 // dot adds the products of a row and a column to c. Special says that there may be
 // infinities or NaN.
 func (t *Tensor) dot(x, y *operand, c float64, low int32, special bool) float64 {
-	if special || c-c != 0 {
-		if s := sumSpecial(x, y, c); s-s != 0 {
-			return s
-		}
-	}
-	n := t.cores.bytes * 8 / Width(t.A) // products that are added at once
-	if n == 16 && t.K == 16 {
+	n := t.step()
+	if n == 16 && t.K == 16 && !special && c-c == 0 {
 		return t.round(t.cores.sum16(x, y, c, low))
 	}
-	for k := 0; k < t.K && c-c == 0; k += n {
-		c = t.round(t.cores.sum(x.v[k:min(k+n, t.K)], x.exp[k:], y.v[k:], y.exp[k:], c, low))
+	for k := 0; k < t.K; k += n {
+		to := min(k+n, t.K)
+		if special || c-c != 0 {
+			if s := sumSpecial(x.v[k:to], y.v[k:to], c); s-s != 0 {
+				c = s
+				continue
+			}
+		}
+		c = t.round(t.cores.sum(x.v[k:to], x.exp[k:], y.v[k:], y.exp[k:], c, low))
 	}
 	return c
 }
@@ -324,20 +337,24 @@ func (t *Tensor) read(x *[maxM]operand, y *[maxN]operand, a, b []*Lanes, special
 		return
 	}
 	number, low := t.number(t.A)
+	place := func(k int) int { return k }
+	if isByte(t.A) { // the even pairs of bytes first, and then the odd ones
+		place = func(k int) int { return k&1 | k>>2<<1 | k&2<<3 }
+	}
 	each(a, Width(t.A), true, func(row, k int, v uint64) {
-		*special = x[row].set(k, number(v), low) || *special
+		*special = x[row].set(place(k), number(v), low) || *special
 	})
 	number, low = t.number(t.B)
 	each(b, Width(t.B), false, func(col, k int, v uint64) {
-		*special = y[col].set(k, number(v), low) || *special
+		*special = y[col].set(place(k), number(v), low) || *special
 	})
 }
 
 // sumSpecial is the sum where infinities or NaN take part; a finite result means
 // that this one has none.
-func sumSpecial(x, y *operand, s float64) float64 {
-	for k := range x.v {
-		p := x.v[k] * y.v[k]
+func sumSpecial(x, y []float64, s float64) float64 {
+	for k := range x {
+		p := x[k] * y[k]
 		if p-p != 0 || s-s != 0 {
 			s += p
 		}

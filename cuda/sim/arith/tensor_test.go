@@ -223,9 +223,9 @@ func TestTensorRounding(t *testing.T) {
 				for i := range c.m {
 					for j := range c.n {
 						s := decode(c.c, in.c[i][j])
-						for k0 := 0; k0 < c.k; k0 += x.cores.bytes * 8 / Width(c.a) {
+						for k0 := 0; k0 < c.k; k0 += x.step() {
 							var av, bv []float64
-							for k := k0; k < min(c.k, k0+x.cores.bytes*8/Width(c.a)); k++ {
+							for k := k0; k < min(c.k, k0+x.step()); k++ {
 								av = append(av, decode(c.a, in.a[i][k]))
 								bv = append(bv, decode(c.b, in.b[k][j]))
 							}
