@@ -303,6 +303,15 @@ func compileBrev(c *compiler) (Op, error) {
 	return c.unary(byType[fn1]{u32: f, u64: f}.of(t), t, t)
 }
 
+// field reads the place or the length of a bit field. The hardware looks at eight
+// bits of it for 32-bit numbers and, against the manual, at all for 64-bit ones.
+func field(v, width uint64) uint64 {
+	if width == 32 {
+		return v & 0xff
+	}
+	return min(v, 256)
+}
+
 // compileBfe takes bits out of a number; what lies beyond its end is the sign.
 func compileBfe(c *compiler) (Op, error) {
 	if err := c.allow(); err != nil {
@@ -311,7 +320,7 @@ func compileBfe(c *compiler) (Op, error) {
 	t := c.typ(0)
 	w := uint64(Width(t))
 	f := map3(func(a, pos, n uint64) uint64 {
-		pos, n = pos&0xff, n&0xff
+		pos, n = field(pos, w), field(n, w)
 		if n == 0 {
 			return 0
 		}
@@ -342,8 +351,8 @@ func compileBfi(c *compiler) (Op, error) {
 	return Op{Dst: []ptx.Type{t}, Src: []ptx.Type{t, t, ptx.U32, ptx.U32}, Any: func(x *Args) {
 		d, a, b, pos, n := x.D[0], x.S[0], x.S[1], x.S[2], x.S[3]
 		for i := range d {
-			p := pos[i] & 0xff
-			mask := ones(int(n[i]&0xff)) << p & ones(w)
+			p := field(pos[i], uint64(w))
+			mask := ones(int(field(n[i], uint64(w)))) << p & ones(w)
 			d[i] = a[i]<<p&mask | b[i]&^mask
 		}
 	}}, nil

@@ -284,8 +284,7 @@ func (t *Tensor) multiplyFloat(d, a, b, c []*Lanes) {
 	eachOut(d, 32, func(reg *Lanes, lane, _, row, col int) { reg[lane] = bits32(float32(z[row][col])) })
 }
 
-// step is how many products are added at once. Bytes are multiplied as numbers of
-// 16 bits.
+// step is how many products are added at once. Bytes are multiplied as binary16.
 func (t *Tensor) step() int {
 	n := t.cores.bytes * 8 / max(Width(t.A), 16)
 	if t.Halved {
@@ -297,6 +296,9 @@ func (t *Tensor) step() int {
 // dot adds the products of a row and a column to c. Special says that there may be
 // infinities or NaN.
 func (t *Tensor) dot(x, y *operand, c float64, low int32, special bool) float64 {
+	if t.quads() || isByte(t.A) {
+		return t.emulated(x, y, c, special)
+	}
 	n := t.step()
 	if n == 16 && t.K == 16 && !special && c-c == 0 {
 		return t.round(t.cores.sum16(x, y, c, low))
@@ -312,6 +314,31 @@ func (t *Tensor) dot(x, y *operand, c float64, low int32, special bool) float64 
 		c = t.round(t.cores.sum(x.v[k:to], x.exp[k:], y.v[k:], y.exp[k:], c, low))
 	}
 	return c
+}
+
+// emulated is dot for shapes that Hopper has no instruction for. Numbers of eight
+// bits become binary16; in Volta's shape product is added to product by fma. Both
+// start from zero, and c comes last.
+func (t *Tensor) emulated(x, y *operand, c float64, special bool) float64 {
+	if special || c-c != 0 {
+		if s := sumSpecial(x.v[:t.K], y.v[:t.K], c); s-s != 0 {
+			return s
+		}
+	}
+	s := 0.0
+	if t.quads() {
+		for k := range t.K {
+			s = float64(sum32(x.v[k]*y.v[k], s, half.NearestEven))
+		}
+	} else {
+		for k := 0; k < t.K; k += 16 {
+			s = t.round(t.cores.sum(x.v[k:k+16], x.exp[k:], y.v[k:], y.exp[k:], s, -126))
+		}
+	}
+	if t.D == ptx.F16 {
+		return exactSum(c, s, half.NearestEven)
+	}
+	return float64(sum32(c, s, half.NearestEven))
 }
 
 // read decodes A and B. Binary16, which is most common, has a loop of its own.
