@@ -28,6 +28,7 @@ type Block struct {
 	rng      *rand.Rand
 	steps    int64
 	stopped  bool // the launch ends
+	races    any  // the race checker's notes, kept for the next block
 	Async    any  // of the asynchronous copies, by who executes them
 }
 

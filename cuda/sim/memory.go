@@ -265,7 +265,11 @@ func execStore(w *Warp, s *split, in *Inst, m Mask) {
 }
 
 func (w *Warp) storeTo(s *split, in *Inst, space ptx.Space, addr *Lanes, m Mask) {
+	if in.vec == 1 && len(w.block.checkers) > 0 {
+		w.storing = s.get(w, &in.src[0])
+	}
 	good := w.touch(s, in, space, addr, m, Store, in.bytes*in.vec)
+	w.storing = nil
 	p := &w.ptrs
 	for e := range in.src {
 		v := s.get(w, &in.src[e])
@@ -321,7 +325,7 @@ func (w *Warp) touch(s *split, in *Inst, space ptx.Space, addr *Lanes, m Mask, k
 	}
 	if len(w.block.checkers) > 0 && good != 0 && space != ptx.Local && space != ptx.Param {
 		a := &w.access
-		*a = Access{Kind: kind, Space: space, Bytes: n, Mask: good, Addr: addr, Alloc: alloc, Inst: in, Warp: w}
+		*a = Access{Kind: kind, Space: space, Bytes: n, Mask: good, Addr: addr, Alloc: alloc, Inst: in, Warp: w, Values: w.storing}
 		for _, c := range w.block.checkers {
 			c.Access(a)
 		}

@@ -108,6 +108,8 @@ type Access struct {
 	Signals  bool   // the end is signalled to an mbarrier, not waited for by group
 	Barrier  uint64 // that mbarrier's address in the shared memory of Receiver
 	Receiver *Block // the block that is written to, when it is another one of the cluster
+	// Values is what a store of one element writes; nil otherwise.
+	Values *Lanes
 }
 
 // A Checker watches launches. Methods of a BlockChecker are called by the

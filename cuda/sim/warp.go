@@ -25,7 +25,8 @@ type Warp struct {
 	ptrs    [WarpSize]unsafe.Pointer
 	args    arith.Args
 	access  Access
-	special Lanes // for special registers that are computed
+	storing *Lanes // what the store that is checked writes
+	special Lanes  // for special registers that are computed
 	scopy   [4]Lanes
 	ticks   uint64
 	since   int    // instructions of the running split since another one ran

@@ -61,7 +61,7 @@ func TestCorrect(t *testing.T) {
 }
 
 // pending are kinds whose checkers are not there yet.
-var pending = map[sim.Kind]bool{sim.SharedRace: true, sim.GlobalRace: true, sim.AsyncWait: true}
+var pending = map[sim.Kind]bool{}
 
 // TestFaults runs the programs with planted faults: each is found at its line, and
 // nothing else is reported.

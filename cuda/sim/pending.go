@@ -1,5 +1,0 @@
-package sim
-
-// What other files will define; this one goes then.
-
-func standardCheckers(*launch) []Checker { return nil }
