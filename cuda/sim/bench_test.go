@@ -25,10 +25,10 @@ type job struct {
 
 // The shapes are those of tests/bench_simulator.py.
 var jobs = map[string]job{
-	"softmax/256x1024":  {"softmax.ptx", "softmax_f32", sim.Dim{X: 256, Y: 1, Z: 1}, sim.Dim{X: 128, Y: 1, Z: 1}, []int{256 * 1024 * 4, 256 * 1024 * 4}, 4, []any{int32(1024), int32(1024), int32(1)}},
-	"gemm/256x256x256":  {"gemm.ptx", "gemm_f16_64", sim.Dim{X: 16, Y: 1, Z: 1}, sim.Dim{X: 128, Y: 1, Z: 1}, []int{256 * 256 * 2, 256 * 256 * 2, 256 * 2, 256 * 256 * 2}, 2, []any{int32(256), int32(256), int32(256), int32(4)}},
-	"attention/256x64":  {"attention.ptx", "attention_f16_64_32", sim.Dim{X: 4, Y: 1, Z: 1}, sim.Dim{X: 128, Y: 1, Z: 1}, []int{256 * 64 * 2, 256 * 64 * 2, 256 * 64 * 2, 256 * 64 * 2}, 2, []any{int32(256), float32(0.125), int32(1)}},
-	"empty/1x1x1": {"empty.ptx", "empty", sim.Dim{X: 1, Y: 1, Z: 1}, sim.Dim{X: 32, Y: 1, Z: 1}, nil, 4, nil},
+	"softmax/256x1024": {"softmax.ptx", "softmax_f32", sim.Dim{X: 256, Y: 1, Z: 1}, sim.Dim{X: 128, Y: 1, Z: 1}, []int{256 * 1024 * 4, 256 * 1024 * 4}, 4, []any{int32(1024), int32(1024), int32(1)}},
+	"gemm/256x256x256": {"gemm.ptx", "gemm_f16_64", sim.Dim{X: 16, Y: 1, Z: 1}, sim.Dim{X: 128, Y: 1, Z: 1}, []int{256 * 256 * 2, 256 * 256 * 2, 256 * 2, 256 * 256 * 2}, 2, []any{int32(256), int32(256), int32(256), int32(4)}},
+	"attention/256x64": {"attention.ptx", "attention_f16_64_32", sim.Dim{X: 4, Y: 1, Z: 1}, sim.Dim{X: 128, Y: 1, Z: 1}, []int{256 * 64 * 2, 256 * 64 * 2, 256 * 64 * 2, 256 * 64 * 2}, 2, []any{int32(256), float32(0.125), int32(1)}},
+	"empty/1x1x1":      {"empty.ptx", "empty", sim.Dim{X: 1, Y: 1, Z: 1}, sim.Dim{X: 32, Y: 1, Z: 1}, nil, 4, nil},
 }
 
 // BenchmarkSimulator measures launches with all checkers: lane operations a second

@@ -28,8 +28,7 @@ func roleOf(a *Access) role {
 	case Atomic:
 		r = reads | writes | strong
 	}
-	p := a.Inst.PTX
-	if p.Volatile || p.Has("relaxed") || p.Has("acquire") || p.Has("release") {
+	if a.Inst.strong {
 		r |= strong
 	}
 	return r

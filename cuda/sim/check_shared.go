@@ -117,7 +117,7 @@ func (r *blockRaces) Access(a *Access) {
 		}
 		for i := at >> r.shift; i < at>>r.shift+n; i++ {
 			g := &r.cells[i]
-			if r.conflict(&g.write, &me) {
+			if g.write.block == r.turn && r.conflict(&g.write, &me) {
 				r.race(a, l, &g.write, i<<r.shift, role)
 			}
 			if role&writes == 0 {

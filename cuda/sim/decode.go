@@ -50,6 +50,7 @@ func (k *Kernel) decode(fn *Func) {
 		if g := in.PTX.Guard; g >= 0 {
 			in.guard, in.guardNot = int32(fn.index[g]), in.PTX.GuardNot
 		}
+		in.strong = in.PTX.Volatile || in.PTX.Has("relaxed") || in.PTX.Has("acquire") || in.PTX.Has("release")
 		if err := d.instruction(in); err != nil {
 			in.extra, in.run = err, unknown
 		}

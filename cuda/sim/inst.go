@@ -24,6 +24,7 @@ type Inst struct {
 	run      exec
 	guard    int32 // predicate register, -1 without
 	guardNot bool
+	strong   bool // volatile or of the memory model: does not race with its like
 	control  bool // may change the split's pc, mask or state
 
 	op  arith.Op
