@@ -218,3 +218,23 @@ func BenchmarkLaunch(b *testing.B) {
 		b.Fatal(err)
 	}
 }
+
+func TestShow(t *testing.T) {
+	d := open(t)
+	x := cuda.Must(d.Arange(cuda.F32, 100))
+	if got, want := x.String(), "tensor f32[100] on sim\n[0, 1, 2, ..., 97, 98, 99]"; got != want {
+		t.Errorf("got %s", got)
+	}
+	m := cuda.Must(d.From(cuda.F16, []float64{1, -0.5, math.Inf(-1), 4}, 2, 2))
+	if got, want := m.T().String(), "tensor f16[2,2] on sim, strides [1,2]\n[[1, -Inf],\n [-0.5, 4]]"; got != want {
+		t.Errorf("got %s", got)
+	}
+	for _, c := range []struct {
+		t    *cuda.Tensor
+		want string
+	}{{x, "histogram"}, {m, "1 values are infinite"}, {cuda.Must(d.Zeros(cuda.I32, 0, 3)), "[]"}} {
+		if page, _ := c.t.MIMEBundle()["text/html"].(string); !strings.Contains(page, c.want) {
+			t.Errorf("%s shows no %s", c.t.String(), c.want)
+		}
+	}
+}
