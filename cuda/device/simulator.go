@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ianlancetaylor/demangle"
+
 	"github.com/warpbook/warpbook/cuda/ptx"
 	"github.com/warpbook/warpbook/cuda/sim"
 )
@@ -140,7 +142,7 @@ func (s *simulator) launch(l Launch) error {
 	}
 	for _, f := range r.Findings {
 		if len(s.found) == 0 {
-			s.kernel, s.geometry = k.Name(), fmt.Sprintf("<<<%v, %v>>>", spec.Grid, spec.Block)
+			s.kernel, s.geometry = readable(k.Name()), fmt.Sprintf("<<<%v, %v>>>", spec.Grid, spec.Block)
 		}
 		if len(s.found) < 20 {
 			s.found = append(s.found, f.Text())
@@ -148,6 +150,9 @@ func (s *simulator) launch(l Launch) error {
 	}
 	return nil
 }
+
+// readable is a kernel's name in the source.
+func readable(name string) string { return demangle.Filter(name, demangle.NoParams) }
 
 func (s *simulator) NewStream() (Stream, error) { return Stream(s.id()), nil }
 

@@ -166,7 +166,7 @@ func (r *blockRaces) race(a *Access, lane int, before *touchedBy, at int, role r
 	f := a.Warp.fault(a.Inst, 1<<lane, lane, SharedRace, ptx.Shared, a.Addr[lane], a.Bytes,
 		fmt.Sprintf("%s %s that thread %v %s at line %d; %s", role.verb(), k.sharedName(at), place.Thread, before.role.verb(), place.Line, wait))
 	f.Other = &place
-	r.b.launch.add(findingKey{SharedRace, a.Inst.Index}, f)
+	r.b.launch.add(findingKey{kind: SharedRace, inst: a.Inst.Index}, f)
 }
 
 // early reports an access to what an asynchronous copy still writes.
@@ -181,7 +181,7 @@ func (r *blockRaces) early(a *Access, lane int, role role) {
 		f := a.Warp.fault(a.Inst, 1<<lane, lane, AsyncWait, ptx.Shared, a.Addr[lane], a.Bytes,
 			fmt.Sprintf("%s %s while the copy that thread %v started at line %d may still be under way", role.verb(), r.b.launch.kernel.sharedName(from), place.Thread, place.Line))
 		f.Other = &place
-		r.b.launch.add(findingKey{AsyncWait, a.Inst.Index}, f)
+		r.b.launch.add(findingKey{kind: AsyncWait, inst: a.Inst.Index}, f)
 		return
 	}
 }

@@ -82,24 +82,30 @@ func ours(file string) bool { return path.Base(file) == "warpbook.cuh" }
 // find reports a finding of the lanes m that is about no address.
 func (b *Block) find(w *Warp, in *Inst, m Mask, kind Kind, msg string) {
 	lane := bits.TrailingZeros32(m | 1<<31)
-	b.launch.add(findingKey{kind, in.Index}, Finding{Kind: kind, Message: msg, At: w.Place(in, lane), Count: bits.OnesCount32(m)})
+	b.launch.add(findingKey{kind: kind, inst: in.Index}, Finding{Kind: kind, Message: msg, At: w.Place(in, lane), Count: bits.OnesCount32(m)})
 }
 
 // fatal reports a finding that ends the launch.
 func (b *Block) fatal(w *Warp, in *Inst, m Mask, kind Kind, msg string) {
 	lane := bits.TrailingZeros32(m | 1<<31)
-	b.launch.add(findingKey{kind, in.Index}, Finding{Kind: kind, Message: msg, At: w.Place(in, lane), Count: bits.OnesCount32(m), Fatal: true})
+	b.launch.add(findingKey{kind: kind, inst: in.Index}, Finding{Kind: kind, Message: msg, At: w.Place(in, lane), Count: bits.OnesCount32(m), Fatal: true})
 	b.stopped = true
 	b.launch.stop.Store(true)
 }
 
 // Report lets a block's checker report at once.
-func (b *Block) Report(in *Inst, f Finding) { b.launch.add(findingKey{f.Kind, in.Index}, f) }
+func (b *Block) Report(in *Inst, f Finding) {
+	b.launch.add(findingKey{kind: f.Kind, inst: in.Index}, f)
+}
 
 // add keeps the first finding of each kind and instruction, and counts the others.
 func (l *launch) add(key findingKey, f Finding) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if f.At.Line > 0 && key.inst >= 0 {
+		key.inst, key.line, key.label = 0, f.At.Line, f.Label
+		key.verb, _, _ = strings.Cut(f.Message, " ")
+	}
 	if old := l.findings[key]; old != nil {
 		old.Count += f.Count
 		return
@@ -114,7 +120,7 @@ func (l *launch) add(key findingKey, f Finding) {
 // merge adds a finding of a block's checker: the same kind at the same instruction
 // is the same finding.
 func (l *launch) merge(f Finding) {
-	l.add(findingKey{f.Kind, 1_000_000 + f.At.PTX}, f)
+	l.add(findingKey{kind: f.Kind, inst: 1_000_000 + f.At.PTX}, f)
 }
 
 // describe names an address in global memory: the allocation, and the index of
@@ -156,7 +162,7 @@ func (k *Kernel) sharedName(at int) string {
 	best := ""
 	for _, v := range k.named {
 		if at >= v.at && (at < v.at+v.size || best == "" || at < v.at+v.size+128) {
-			best = fmt.Sprintf("byte %d of %s, which has %d", at-v.at, cppName(v.name), v.size)
+			best = fmt.Sprintf("byte %d of %s", at-v.at, cppName(v.name))
 		}
 	}
 	if at >= k.dynamic && best == "" || at >= k.dynamic && k.dynamic >= k.shared.size {

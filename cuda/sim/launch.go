@@ -83,9 +83,14 @@ type launch struct {
 	order    []findingKey
 }
 
+// findingKey is what makes two findings the same: one place in the source becomes
+// several instructions when a loop is unrolled.
 type findingKey struct {
-	kind Kind
-	inst int
+	kind  Kind
+	inst  int // where the compiler names no place
+	line  int
+	label string
+	verb  string
 }
 
 // check refuses what a device refuses.
@@ -167,7 +172,7 @@ func (d *Device) Launch(ctx context.Context, k *Kernel, spec Launch, watch ...Ch
 	wg.Wait()
 	for _, c := range l.checkers {
 		for _, f := range c.Done() {
-			l.add(findingKey{f.Kind, -1 - len(l.order)}, f)
+			l.add(findingKey{kind: f.Kind, inst: -1 - len(l.order)}, f)
 		}
 	}
 	r := l.report(counts)

@@ -367,7 +367,7 @@ func (w *Warp) touchGlobal(in *Inst, space ptx.Space, addr *Lanes, m Mask, kind 
 			a = b.launch.dev.find(addr[i])
 		}
 		if f, bad := w.checkGlobal(in, a, addr[i], i, kind, n); bad {
-			b.launch.add(findingKey{f.Kind, in.Index}, f)
+			b.launch.add(findingKey{kind: f.Kind, inst: in.Index}, f)
 			continue
 		}
 		b.cache[in.Index] = a
@@ -431,7 +431,7 @@ func (w *Warp) initialized(in *Inst, a *Allocation, addr *Lanes, m Mask, kind Ac
 func (w *Warp) uninitialized(in *Inst, lane int, space ptx.Space, addr uint64, n int, label, what string, offset int64) {
 	f := w.fault(in, 1<<lane, lane, Uninitialized, space, addr, n, fmt.Sprintf("reads %d bytes at %s that nothing has written", n, what))
 	f.Label, f.Offset = label, offset
-	w.block.launch.add(findingKey{f.Kind, in.Index}, f)
+	w.block.launch.add(findingKey{kind: f.Kind, inst: in.Index}, f)
 }
 
 var verbs = map[AccessKind]string{Load: "reads", Store: "writes", Atomic: "updates", AsyncRead: "copies from", AsyncWrite: "copies to"}
@@ -524,15 +524,15 @@ func (w *Warp) sharedFault(in *Inst, b *Block, lane int, o uint64, kind AccessKi
 	k := b.launch.kernel
 	if o&uint64(n-1) != 0 && o+uint64(n) <= uint64(len(b.shared)) {
 		f := w.fault(in, 1<<lane, lane, Misaligned, ptx.Shared, o, n, fmt.Sprintf("%s %d bytes at %s, an address that is no multiple of %d", verbs[kind], n, k.sharedName(int(o)), n))
-		b.launch.add(findingKey{f.Kind, in.Index}, f)
+		b.launch.add(findingKey{kind: f.Kind, inst: in.Index}, f)
 		return
 	}
 	what := "shared memory address " + fmt.Sprint(int64(o))
 	if o < 1<<31 {
 		what = k.sharedName(int(o))
 	}
-	f := w.fault(in, 1<<lane, lane, OutOfBounds, ptx.Shared, o, n, fmt.Sprintf("%s %d bytes at %s; the block has %d bytes of shared memory", verbs[kind], n, what, k.static+b.launch.Shared))
-	b.launch.add(findingKey{f.Kind, in.Index}, f)
+	f := w.fault(in, 1<<lane, lane, OutOfBounds, ptx.Shared, o, n, fmt.Sprintf("%s %d bytes at %s, outside of it; the block has %d bytes of shared memory", verbs[kind], n, what, k.static+b.launch.Shared))
+	b.launch.add(findingKey{kind: f.Kind, inst: in.Index}, f)
 }
 
 // touchCluster checks accesses to the shared memory of any block of the cluster.
@@ -549,7 +549,7 @@ func (w *Warp) touchCluster(in *Inst, addr *Lanes, m Mask, kind AccessKind, n in
 		}
 		if b == nil || b.live == 0 {
 			f := w.fault(in, 1<<i, i, OutOfBounds, ptx.SharedCluster, addr[i], n, verbs[kind]+" shared memory of a block that is not in the cluster, or has ended")
-			w.block.launch.add(findingKey{f.Kind, in.Index}, f)
+			w.block.launch.add(findingKey{kind: f.Kind, inst: in.Index}, f)
 			continue
 		}
 		one := *addr
@@ -569,12 +569,12 @@ func (w *Warp) touchLocal(s *split, in *Inst, addr *Lanes, m Mask, kind AccessKi
 		o, l := addr[i], &w.lane[i]
 		if o > uint64(size) || int(o)+n > size {
 			f := w.fault(in, 1<<i, i, OutOfBounds, ptx.Local, o, n, fmt.Sprintf("%s %d bytes at byte %d of the thread's local variables, which have %d bytes", verbs[kind], n, int64(o), size))
-			w.block.launch.add(findingKey{f.Kind, in.Index}, f)
+			w.block.launch.add(findingKey{kind: f.Kind, inst: in.Index}, f)
 			continue
 		}
 		if o&uint64(n-1) != 0 {
 			f := w.fault(in, 1<<i, i, Misaligned, ptx.Local, o, n, fmt.Sprintf("%s %d bytes at byte %d of the thread's local variables, which is no multiple of %d", verbs[kind], n, o, n))
-			w.block.launch.add(findingKey{f.Kind, in.Index}, f)
+			w.block.launch.add(findingKey{kind: f.Kind, inst: in.Index}, f)
 			continue
 		}
 		w.ptrs[i] = unsafe.Pointer(&l.data[o])
@@ -601,7 +601,7 @@ func (w *Warp) touchParam(s *split, in *Inst, addr *Lanes, m Mask, kind AccessKi
 		}
 		if o := addr[i]; o > uint64(len(mem)) || int(o)+n > len(mem) || kind != Load && s.frame.caller == nil {
 			f := w.fault(in, 1<<i, i, OutOfBounds, ptx.Param, o, n, verbs[kind]+" outside the kernel's parameters")
-			w.block.launch.add(findingKey{f.Kind, in.Index}, f)
+			w.block.launch.add(findingKey{kind: f.Kind, inst: in.Index}, f)
 			continue
 		}
 		w.ptrs[i] = unsafe.Pointer(&mem[addr[i]])
@@ -651,7 +651,7 @@ func execLoadParam(w *Warp, s *split, in *Inst, m Mask) {
 			at := addr[i] + uint64(e*in.bytes)
 			if at+uint64(in.bytes) > uint64(len(mem)) {
 				f := w.fault(in, 1<<i, i, OutOfBounds, ptx.Param, at, in.bytes, "reads outside the parameters")
-				w.block.launch.add(findingKey{f.Kind, in.Index}, f)
+				w.block.launch.add(findingKey{kind: f.Kind, inst: in.Index}, f)
 				d[i] = 0
 				continue
 			}
