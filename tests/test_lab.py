@@ -138,3 +138,37 @@ def test_error_points_at_the_line(scratch):
     error = cell.locator(ERROR)
     expect(error).to_contain_text("nothing")
     expect(error).to_contain_text("^")
+
+
+CUDA = """%%cuda vec
+__global__ void saxpy(const float* x, float* y, float a, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  y[i] += a * x[i];
+}
+__global__ void forever(volatile int* stop) { while (*stop == 0) {} }"""
+
+TENSORS = """dev, err := cuda.Open("sim")
+x, err := dev.Randn(cuda.F32, 2026, 8, 8)
+y, err := dev.Zeros(cuda.F32, 8, 8)
+stop, err := dev.Zeros(cuda.I32, 1)
+saxpy, err := vec.Kernel("saxpy")"""
+
+
+def test_cuda_cells(scratch):
+    """A kernel that is right, one that reaches too far, one that does not end."""
+    cell = scratch.run(CUDA)
+    expect(cell.locator(".jp-RenderedHTML table")).to_contain_text("saxpy(const float* x, float* y, float a, int n)")
+    scratch.run(TENSORS)
+    cell = scratch.run("saxpy.Launch(cuda.Config{Grid: cuda.D(2), Block: cuda.D(32)}, x, y, 1, 64)\ny")
+    expect(cell.locator(".jp-RenderedHTML svg")).to_be_visible()
+    cell = scratch.run("saxpy.Launch(cuda.Config{Grid: cuda.D(3), Block: cuda.D(32)}, x, y, 1, 64);")
+    expect(cell.locator(ERROR)).to_contain_text("line 4: thread (0,0,0) of block (2,0,0) writes 4 bytes at y[64], behind its end")
+    cell = scratch.run('cuda.Must(vec.Kernel("forever")).Launch(cuda.Config{Grid: cuda.D(1), Block: cuda.D(32)}, stop);', wait=False)
+    expect(cell.locator(".jp-InputPrompt")).to_have_text("[*]:")
+    scratch.page.wait_for_timeout(1000)
+    scratch.interrupt()
+    expect(cell.locator(ERROR)).to_contain_text("interrupt")
+    cell = scratch.run("y.Err()")
+    expect(output(cell).last).to_contain_text("gone")
+    scratch.run("x, err = dev.Arange(cuda.F32, 8, )\n")
+    expect(output(scratch.run("x")).last).to_contain_text("tensor f32[8] on sim")
