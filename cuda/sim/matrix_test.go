@@ -14,11 +14,16 @@ import (
 // the report. Buffers are copied to the device and back.
 func runPTX(t *testing.T, text, kernel string, l Launch, buffers ...[]byte) *Report {
 	t.Helper()
+	return runSeed(t, 0, text, kernel, l, buffers...)
+}
+
+func runSeed(t *testing.T, seed uint64, text, kernel string, l Launch, buffers ...[]byte) *Report {
+	t.Helper()
 	m, err := ptx.Parse(text)
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := New(Config{Workers: 1})
+	d := New(Config{Workers: 1, Seed: seed})
 	mod, err := d.Load(m, Source{})
 	if err != nil {
 		t.Fatal(err)
