@@ -74,8 +74,7 @@ func NewClient(kind string, index int, print io.Writer) *Client {
 // childVariable tells a program that it is to be a device process: its kind and index.
 const childVariable = "WARPBOOK_DEVICE_CHILD"
 
-// Backends of kinds other than the simulator; a program that links one registers it
-// before Child.
+// Opener opens a device of a kind other than the simulator's, for Child.
 type Opener func(index int, print io.Writer) (Backend, error)
 
 // Child serves a device and ends the program, when the program was started for

@@ -2,7 +2,6 @@ package device
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"runtime"
@@ -27,11 +26,8 @@ type simulator struct {
 	tape     *tape // of the capture that is going on
 	graphs   map[Graph]*tape
 	found    []string
-	fatal    bool
 	kernel   string
 	geometry string
-	profile  bool
-	reports  []json.RawMessage
 }
 
 // tape is what a capture has recorded.

@@ -239,7 +239,6 @@ func (w *Warp) atomicOn(s *split, in *Inst, space ptx.Space, addr *Lanes, m Mask
 	if in.atomic.two {
 		c = s.get(w, &in.src[in.vec])
 	}
-	w.block.launch.extra.Add(0)
 	for e := range in.vec {
 		b := s.get(w, &in.src[e])
 		old := &w.scratch[e]

@@ -18,23 +18,23 @@ func (d *decoder) shfl(in *Inst) error {
 		return err
 	}
 	in.dst = []place{dst, d.second(p.Operands[0])}
+	// From which lane a lane reads, and whether that one is in its segment.
 	var from func(lane, b, segment, clamp int) (int, bool)
 	switch {
 	case p.Has("up"):
-		from = func(lane, b, segment, clamp int) (int, bool) { j := lane - b; return j, j >= clamp }
+		from = func(lane, b, _, clamp int) (int, bool) { return lane - b, lane-b >= clamp }
 	case p.Has("down"):
-		from = func(lane, b, segment, clamp int) (int, bool) { j := lane + b; return j, j <= clamp }
+		from = func(lane, b, _, clamp int) (int, bool) { return lane + b, lane+b <= clamp }
 	case p.Has("bfly"):
-		from = func(lane, b, segment, clamp int) (int, bool) { j := lane ^ b; return j, j <= clamp }
+		from = func(lane, b, _, clamp int) (int, bool) { return lane ^ b, lane^b <= clamp }
 	case p.Has("idx"):
 		from = func(lane, b, segment, clamp int) (int, bool) {
-			j := segment | b&^clampSegment(segment, clamp)
+			j := lane&segment | b&^segment
 			return j, j <= clamp
 		}
 	default:
 		return fmt.Errorf("a shuffle without a mode")
 	}
-	idx := p.Has("idx")
 	in.control = true
 	in.run = func(w *Warp, s *split, in *Inst, m Mask) {
 		members := &everyone
@@ -55,14 +55,7 @@ func (d *decoder) shfl(in *Inst) error {
 			b, c := int(bs[i]&31), cs[i]
 			segmask := int(c >> 8 & 31)
 			clamp := i&segmask | int(c&31)&^segmask
-			var j int
-			var in bool
-			if idx {
-				j = i&segmask | b&^segmask
-				in = j <= clamp
-			} else {
-				j, in = from(i, b, segmask, clamp)
-			}
+			j, in := from(i, b, segmask, clamp)
 			if !in {
 				j = i
 			} else {
@@ -82,8 +75,6 @@ func (d *decoder) shfl(in *Inst) error {
 	}
 	return nil
 }
-
-func clampSegment(segment, _ int) int { return segment }
 
 // everyone is the members of a collective instruction that names none.
 var everyone = func() (l Lanes) {

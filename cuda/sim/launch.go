@@ -8,8 +8,6 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
-
-	"github.com/warpbook/warpbook/cuda/ptx"
 )
 
 // Error is a launch that a device refuses.
@@ -354,5 +352,3 @@ func (l *launch) report(counts [][]siteCount) *Report {
 }
 
 var errNoTarget = errors.New("a jump without a target")
-
-var _ = ptx.Generic
