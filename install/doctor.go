@@ -6,9 +6,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 
+	"github.com/warpbook/warpbook/cuda/nvrtc"
 	"github.com/warpbook/warpbook/kernel/gotool"
 )
 
@@ -41,7 +41,7 @@ func Diagnose(ctx context.Context, place Place, name string) Diagnosis {
 	}
 	d := Diagnosis{goTool(ctx), cCompiler()}
 	d = append(d, kernel(ctx, place, name)...)
-	return append(d, lab(ctx, place), driver(), nvrtc())
+	return append(d, lab(ctx, place), driver(), compiler(place))
 }
 
 func goTool(ctx context.Context) Finding {
@@ -131,27 +131,14 @@ func driver() Finding {
 	return f
 }
 
-// nvrtc looks for NVIDIA's run-time compiler where the loader and PyPI's wheel put it.
-func nvrtc() Finding {
-	f := Finding{What: "NVRTC", State: "none: CUDA C++ cells cannot be compiled here",
-		Remedy: "install the CUDA toolkit, or `pip install nvidia-cuda-nvrtc`"}
-	if runtime.GOOS != "linux" {
+// compiler looks for NVIDIA's run-time compiler where cells would find it.
+func compiler(place Place) Finding {
+	f := Finding{What: "NVRTC", Remedy: "`make lab` installs it, and so does `pip install nvidia-cuda-nvrtc==13.0.88`"}
+	c, err := nvrtc.Find(place.Venv())
+	if err != nil {
+		f.State = "none: %%cuda cells cannot be compiled here"
 		return f
 	}
-	patterns := []string{"/usr/local/cuda*/lib64/libnvrtc.so*", "/usr/local/cuda*/targets/*/lib/libnvrtc.so*", "/usr/lib/*/libnvrtc.so*", "/usr/lib64/libnvrtc.so*"}
-	for _, dir := range filepath.SplitList(os.Getenv("LD_LIBRARY_PATH")) {
-		patterns = append(patterns, filepath.Join(dir, "libnvrtc.so*"))
-	}
-	for _, env := range []string{"VIRTUAL_ENV", "CONDA_PREFIX"} {
-		if dir := os.Getenv(env); dir != "" {
-			patterns = append(patterns, filepath.Join(dir, "lib", "python*", "site-packages", "nvidia", "*", "lib", "libnvrtc.so*"))
-		}
-	}
-	for _, pattern := range patterns {
-		if found, err := filepath.Glob(pattern); err == nil && len(found) > 0 {
-			f.State, f.OK = found[0], true
-			return f
-		}
-	}
+	f.State, f.OK = c.Library, true
 	return f
 }

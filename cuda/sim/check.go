@@ -4,7 +4,7 @@ package sim
 func standardCheckers(l *launch) []Checker {
 	list := []Checker{&raceChecker{}}
 	if l.Grid.Count() > 1 {
-		list = append(list, newGlobalChecker(l.kernel))
+		list = append(list, newGlobalChecker(l))
 	}
 	return list
 }

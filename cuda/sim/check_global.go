@@ -5,6 +5,7 @@ import (
 	"math/bits"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/warpbook/warpbook/cuda/ptx"
 )
@@ -24,7 +25,7 @@ type globalChecker struct {
 	moment   uint64 // counts fences and atomic operations
 	stretch  map[uint64][]*touchedPage
 	bytes    int
-	givenUp  bool
+	givenUp  atomic.Bool
 	launched *launch
 }
 
@@ -46,18 +47,17 @@ const mostBytes = 512 << 20
 
 const never = ^uint64(0)
 
-func newGlobalChecker(k *Kernel) *globalChecker {
+func newGlobalChecker(l *launch) *globalChecker {
 	n := 4
-	for _, in := range k.all {
+	for _, in := range l.kernel.all {
 		if p := in.PTX; (in.space == ptx.Global || in.space == ptx.Generic) && in.bytes > 0 && (p.Op == "st" || p.Op == "ld" || p.Op == "atom" || p.Op == "red") {
 			n = min(n, in.bytes)
 		}
 	}
-	return &globalChecker{shift: bits.TrailingZeros(uint(n)), stretch: map[uint64][]*touchedPage{}}
+	return &globalChecker{launched: l, shift: bits.TrailingZeros(uint(n)), stretch: map[uint64][]*touchedPage{}}
 }
 
 func (g *globalChecker) Block(b *Block) BlockChecker {
-	g.launched = b.launch
 	return &globalBlock{g: g, b: b, last: make([]opened, len(b.launch.kernel.all)), pages: map[pageKey]*touchedPage{}}
 }
 
@@ -90,7 +90,7 @@ func (c *globalBlock) tick() uint64 {
 }
 
 func (c *globalBlock) Access(a *Access) {
-	if a.Space != ptx.Global || c.g.givenUp {
+	if a.Space != ptx.Global || c.g.givenUp.Load() {
 		return
 	}
 	role := roleOf(a)
@@ -154,7 +154,7 @@ func (c *globalBlock) close(to uint64) {
 	}
 	c.open = c.open[:0]
 	if c.g.bytes > mostBytes {
-		c.g.givenUp = true // rather than the machine
+		c.g.givenUp.Store(true) // rather than the machine
 		c.g.stretch = map[uint64][]*touchedPage{}
 	}
 }

@@ -43,7 +43,7 @@ func TestCorrect(t *testing.T) {
 				want = r
 			}
 			for _, seed := range seeds {
-				r, err := p.Run(context.Background(), sim.Config{Seed: seed})
+				r, err := p.Run(context.Background(), sim.Config{Seed: seed, Workers: workers})
 				if err != nil {
 					t.Fatalf("seed %d: %v", seed, err)
 				}
@@ -78,7 +78,7 @@ func TestFaults(t *testing.T) {
 				t.Skipf("there is no checker yet for %q", p.Wants[0].Kind)
 			}
 			for _, seed := range seeds {
-				r, err := p.Run(context.Background(), sim.Config{Seed: seed})
+				r, err := p.Run(context.Background(), sim.Config{Seed: seed, Workers: workers})
 				if p.Wants[0].Kind == sim.BadLaunch {
 					var refused *sim.Error
 					if !errors.As(err, &refused) {

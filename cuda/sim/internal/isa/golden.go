@@ -14,7 +14,7 @@ import (
 
 // runner is the program that runs a folder of cases on a GPU.
 //
-//go:embed testdata/runner.c
+//go:embed gpu/runner.c
 var runner []byte
 
 // WriteFolder writes what runner.c needs: modules, inputs, a manifest, and itself.
