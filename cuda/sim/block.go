@@ -386,6 +386,16 @@ func (d *decoder) warpBarrier(in *Inst) error {
 func (w *Warp) gather(s *split, in *Inst, m Mask, members *Lanes) (*split, bool) {
 	s = w.fork(s, m)
 	lane := bits.TrailingZeros32(m)
+	same := Mask(0)
+	for i := range members {
+		if members[i] == members[lane] {
+			same |= 1 << i
+		}
+	}
+	if rest := m &^ same; rest != 0 { // groups of their own: these execute it again
+		w.fork(s, rest).pc--
+		m &= same
+	}
 	need := Mask(members[lane])
 	if need&^w.lanes == 0 || need == Full {
 		need &= w.lanes

@@ -9,9 +9,6 @@ import (
 	"github.com/warpbook/warpbook/cuda/ptx"
 )
 
-// callArgs is where a native function finds its arguments.
-type callArgs struct{ at []int }
-
 // natives are functions that CUDA provides and no module defines.
 var natives map[string]func(w *Warp, s *split, in *Inst, m Mask)
 
@@ -84,17 +81,17 @@ func (w *Warp) enter(s *split, in *Inst, m Mask, callee *Func) {
 	if callee.local.size > 0 {
 		w.local(f.local + callee.local.size)
 	}
-	in.returns(callee, caller.fn)
+	f.rets = in.returns(callee, caller.fn)
 	s.frame, s.pc = f, 0
 }
 
-// returns works out, once, how results go back.
-func (in *Inst) returns(callee, caller *Func) {
+// returns works out how results go back.
+func (in *Inst) returns(callee, caller *Func) []passing {
 	rets := make([]passing, 0, len(callee.ptx.Returns))
 	for i, v := range callee.ptx.Returns {
 		rets = append(rets, passing{callee.passed.at[v.Name], caller.passed.at[in.PTX.Returns[i].Symbol], v.Bytes})
 	}
-	in.rets = rets
+	return rets
 }
 
 // execIndirect calls functions through pointers: each group of lanes its own.

@@ -45,6 +45,7 @@ func (d *decoder) shfl(in *Inst) error {
 		if !ok {
 			return
 		}
+		m = s.mask
 		a, bs, cs := s.get(w, &in.src[0]), s.get(w, &in.src[1]), s.get(w, &in.src[2])
 		v := &w.scratch[0]
 		var pred Mask
@@ -102,7 +103,7 @@ func (d *decoder) collective(in *Inst, members int, f func(w *Warp, s *split, m 
 			list = s.get(w, &in.src[members])
 		}
 		if s, ok := w.gather(s, in, m, list); ok {
-			f(w, s, m)
+			f(w, s, s.mask)
 		}
 	}
 }

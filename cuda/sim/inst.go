@@ -44,9 +44,6 @@ type Inst struct {
 	target int // of a branch
 	table  []int
 	callee *Func
-	native func(w *Warp, s *split, in *Inst, m Mask, args *callArgs)
-	args   []passing
-	rets   []passing
 	mode   string
 	extra  any
 }

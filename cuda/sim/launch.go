@@ -125,7 +125,7 @@ func (d *Device) check(k *Kernel, l *Launch) error {
 		return refuse("%d bytes of shared memory (%d of them dynamic); a block has at most %d", k.static+l.Shared, l.Shared, limit)
 	case len(l.Params) != k.Bytes:
 		return refuse("%d bytes of parameters instead of %d", len(l.Params), k.Bytes)
-	case c.Count() < 1 || c.Count() > portableCluster:
+	case c.X < 1 || c.Y < 1 || c.Z < 1 || c.Count() > portableCluster:
 		return refuse("a cluster of %v blocks; at most %d are portable", c, portableCluster)
 	case g.X%c.X != 0 || g.Y%c.Y != 0 || g.Z%c.Z != 0:
 		return refuse("a grid of %v is no multiple of the cluster %v", g, c)

@@ -140,7 +140,7 @@ func (w *Warp) resolve(addr *Lanes, m Mask) (space ptx.Space, same Mask) {
 		space, base = ptx.Param, paramWindow
 	default:
 		for i := range addr {
-			if m>>i&1 != 0 && (addr[i] >= globalBase || addr[i] < paramWindow) {
+			if a := addr[i]; m>>i&1 != 0 && a-sharedWindow >= windowSize && a-localWindow >= windowSize && a-paramWindow >= windowSize {
 				same |= 1 << i
 			}
 		}

@@ -103,13 +103,17 @@ func special(name string) (func(w *Warp) *Lanes, error) {
 		return uniform(func(w *Warp) uint64 { return uint64(w.block.launch.Shared) }), nil
 	case "total_smem_size", "aggr_smem_size":
 		return uniform(func(w *Warp) uint64 { return uint64(w.block.launch.Shared + w.block.launch.kernel.static) }), nil
-	case "clock", "clock64":
+	case "clock":
 		// A clock that counts executed instructions: it only has to go forward.
 		return uniform(func(w *Warp) uint64 { return w.clock() & 0xffffffff }), nil
+	case "clock64":
+		return uniform(func(w *Warp) uint64 { return w.clock() }), nil
 	case "clock_hi":
 		return uniform(func(w *Warp) uint64 { return w.clock() >> 32 }), nil
-	case "globaltimer", "globaltimer_lo":
+	case "globaltimer":
 		return uniform(func(*Warp) uint64 { return uint64(time.Now().UnixNano()) }), nil
+	case "globaltimer_lo":
+		return uniform(func(*Warp) uint64 { return uint64(time.Now().UnixNano()) & 0xffffffff }), nil
 	case "globaltimer_hi":
 		return uniform(func(*Warp) uint64 { return uint64(time.Now().UnixNano()) >> 32 }), nil
 	}

@@ -48,6 +48,7 @@ type frame struct {
 	caller *frame
 	back   int // where to go on in the caller
 	call   *Inst
+	rets   []passing // of the results, when it returns
 	depth  int
 	local  int              // where the call's local memory begins
 	passed [WarpSize][]byte // .param variables by lane; nil until used
@@ -176,7 +177,7 @@ func (w *Warp) pick() *split {
 		w.since = 0
 		for i, s := range w.splits {
 			if s != best && s.state == running {
-				w.splits[0], w.splits[i] = w.splits[i], w.splits[0]
+				w.splits = append(append(w.splits[:i], w.splits[i+1:]...), s)
 				return s
 			}
 		}
@@ -461,7 +462,7 @@ func execReturn(w *Warp, s *split, in *Inst, m Mask) {
 		return
 	}
 	s = w.fork(s, m)
-	for _, r := range f.call.rets {
+	for _, r := range f.rets {
 		for l := range WarpSize {
 			if m>>l&1 != 0 {
 				copy(f.caller.bytes(l)[r.to:r.to+r.bytes], f.bytes(l)[r.from:])
