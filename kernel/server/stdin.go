@@ -3,11 +3,14 @@ package server
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/warpbook/warpbook/kernel/session"
+	"github.com/warpbook/warpbook/kernel/transport"
 	"github.com/warpbook/warpbook/kernel/wire"
 )
 
@@ -54,7 +57,7 @@ func (o *output) Input(ctx context.Context, prompt string, password bool) (strin
 	o.mu.Lock()
 	o.flush(true) // what was printed may explain the question
 	o.mu.Unlock()
-	if err := k.send(stdinChannel, m); err != nil {
+	if err := k.sendInput(ctx, m); err != nil {
 		return "", fmt.Errorf("cannot ask for input; is the front end still there? %w", err)
 	}
 	select {
@@ -62,6 +65,26 @@ func (o *output) Input(ctx context.Context, prompt string, password bool) (strin
 		return text, nil
 	case <-ctx.Done():
 		return "", fmt.Errorf("no input: %w", context.Cause(ctx))
+	}
+}
+
+// connecting is how long a front end may take to connect its stdin socket after it
+// has sent a request: it opens its sockets one by one.
+const connecting = 5 * time.Second
+
+// sendInput sends a question to a front end that may still be connecting.
+func (k *kernel) sendInput(ctx context.Context, m *wire.Message) error {
+	const pause = 20 * time.Millisecond
+	for waited := time.Duration(0); ; waited += pause {
+		err := k.send(stdinChannel, m)
+		if !errors.Is(err, transport.ErrUnknownPeer) || waited >= connecting {
+			return err
+		}
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return err
+		}
 	}
 }
 
