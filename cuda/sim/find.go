@@ -209,6 +209,8 @@ func (f *Finding) Text() string {
 	switch f.Kind {
 	case OutOfBounds, Misaligned, UseAfterFree, ReadOnly, Uninitialized, SharedRace, GlobalRace, AsyncWait:
 		fmt.Fprintf(&b, ": thread %v of block %v %s", at.Thread, at.Block, f.Message)
+	case ScheduleDependent:
+		fmt.Fprintf(&b, ": %s", f.Message)
 	default:
 		fmt.Fprintf(&b, ": %s; thread %v of block %v", f.Message, at.Thread, at.Block)
 	}
@@ -220,7 +222,7 @@ func (f *Finding) Text() string {
 		fmt.Fprintf(&b, "\n  the other: thread %v of block %v at line %d", o.Thread, o.Block, o.Line)
 		b.WriteString(o.excerpt())
 	}
-	if at.Line == 0 {
+	if at.Line == 0 && at.Text != "" {
 		fmt.Fprintf(&b, "\n  instruction: %s", at.Text)
 	}
 	return b.String()

@@ -49,6 +49,8 @@ const (
 	BadLaunch     Kind = "launch refused"
 	Unsupported   Kind = "unsupported instruction"
 	Misuse        Kind = "mbarrier used wrongly"
+
+	ScheduleDependent Kind = "result depends on the schedule"
 )
 
 // Place is where in a kernel something happened.
@@ -78,6 +80,7 @@ type Finding struct {
 	Other   *Place // the access that it races with, the allocation that was freed
 	Count   int    // of lanes
 	Fatal   bool   // the launch ended here: nothing after it was executed
+	Seed    uint64 // of the order of blocks and warps, where several were tried
 }
 
 // AccessKind is what a memory instruction does.
