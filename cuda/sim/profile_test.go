@@ -111,7 +111,7 @@ func TestProfile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := New(Config{Workers: 2})
+	d := New(Config{Workers: 1})
 	mod, err := d.Load(m, Source{Name: "cell", Text: "a\nb\nc\nd\ne"})
 	if err != nil {
 		t.Fatal(err)

@@ -128,7 +128,7 @@ func TestSchedulesBeginAnew(t *testing.T) {
 
 // Memory that nothing has written is as unwritten for the next schedule.
 func TestSchedulesForgetWrites(t *testing.T) {
-	d := New(Config{})
+	d := New(Config{Workers: 1})
 	a, err := d.Alloc(64, Label{Name: "x"})
 	if err != nil {
 		t.Fatal(err)
@@ -208,7 +208,7 @@ func TestSchedulesOfAFault(t *testing.T) {
 func TestSchedulesCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	d := New(Config{})
+	d := New(Config{Workers: 1})
 	m, err := ptx.Parse(header + ".visible .entry k() { ret; }")
 	if err != nil {
 		t.Fatal(err)
