@@ -326,6 +326,14 @@ func (t *Tensor) emulated(x, y *operand, c float64, special bool) float64 {
 		}
 	}
 	s := 0.0
+	if t.quads() && t.D == ptx.F16 { // two products after the other two
+		for k := 0; k < t.K; k += 2 {
+			p := float64(sum32(x.v[k+1]*y.v[k+1], 0, half.NearestEven))
+			p = float64(sum32(x.v[k]*y.v[k], p, half.NearestEven))
+			c = float64(sum32(c, p, half.NearestEven))
+		}
+		return c
+	}
 	if t.quads() {
 		for k := range t.K {
 			s = float64(sum32(x.v[k]*y.v[k], s, half.NearestEven))
@@ -334,9 +342,6 @@ func (t *Tensor) emulated(x, y *operand, c float64, special bool) float64 {
 		for k := 0; k < t.K; k += 16 {
 			s = t.round(t.cores.sum(x.v[k:k+16], x.exp[k:], y.v[k:], y.exp[k:], s, -126))
 		}
-	}
-	if t.D == ptx.F16 {
-		return exactSum(c, s, half.NearestEven)
 	}
 	return float64(sum32(c, s, half.NearestEven))
 }
@@ -365,7 +370,7 @@ func (t *Tensor) read(x *[maxM]operand, y *[maxN]operand, a, b []*Lanes, special
 	}
 	number, low := t.number(t.A)
 	place := func(k int) int { return k }
-	if isByte(t.A) { // the even pairs of bytes first, and then the odd ones
+	if isByte(t.A) && t.K == 32 { // in two steps: the even pairs of bytes first, and then the odd ones
 		place = func(k int) int { return k&1 | k>>2<<1 | k&2<<3 }
 	}
 	each(a, Width(t.A), true, func(row, k int, v uint64) {

@@ -23,6 +23,7 @@ var tensors = []struct {
 	{16, 8, 4, ptx.F32, ptx.TF32, ptx.TF32, ptx.F32},
 	{16, 8, 8, ptx.F32, ptx.TF32, ptx.TF32, ptx.F32},
 	{16, 8, 32, ptx.F32, ptx.E4M3, ptx.E5M2, ptx.F32},
+	{16, 8, 16, ptx.F32, ptx.E4M3, ptx.E4M3, ptx.F32},
 	{8, 8, 4, ptx.F64, ptx.F64, ptx.F64, ptx.F64},
 	{16, 8, 16, ptx.F64, ptx.F64, ptx.F64, ptx.F64},
 	{8, 8, 16, ptx.S32, ptx.S8, ptx.U8, ptx.S32},

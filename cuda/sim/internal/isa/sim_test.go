@@ -21,7 +21,6 @@ var verbose = flag.Int("differences", 3, "differences to show of a case")
 // known are cases that the simulator does not do as an H200 does, with the reason.
 var known = map[string]string{
 	"ld st b128": "registers of 128 bits are not simulated: an error names the instruction",
-	"mma.sync.aligned.m8n8k4.row.col.f16.f16.f16.f16": "Volta's shape, which Hopper emulates: one sum of 4096 is rounded otherwise",
 }
 
 // TestGolden runs every case on the simulator, and compares with what an H200 wrote.
