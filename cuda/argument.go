@@ -12,7 +12,7 @@ import (
 // argument puts one argument into the call's parameters.
 func (k *Kernel) argument(c *call, i int, arg any, d **Device) error {
 	p := &k.sig.Params[i]
-	at := k.offsets[i]
+	at := k.sig.Offsets[i]
 	out := c.params[at : at+p.Bytes]
 	if t, ok := arg.(*Tensor); ok {
 		return k.tensor(c, i, t, d)
@@ -80,7 +80,7 @@ func (k *Kernel) tensor(c *call, i int, t *Tensor, d **Device) error {
 	if p.Name != "" {
 		t.buf.rename(p.Name, false)
 	}
-	c.patches = append(c.patches, device.Patch{At: uint32(k.offsets[i]), Buffer: t.buf.handle.ID, Offset: uint64(t.offset * t.dtype.Size())})
+	c.patches = append(c.patches, device.Patch{At: uint32(k.sig.Offsets[i]), Buffer: t.buf.handle.ID, Offset: uint64(t.offset * t.dtype.Size())})
 	return nil
 }
 

@@ -19,7 +19,6 @@ import (
 type Device struct {
 	name   string
 	client *device.Client
-	info   func() (Info, error)
 
 	mu     sync.Mutex
 	stream *Stream // the current one; nil for the default stream
@@ -68,8 +67,7 @@ func Open(name string) (*Device, error) {
 	if kind == "gpu" {
 		d.name = key
 	}
-	d.info = func() (Info, error) { return d.client.Info(context.Background()) }
-	if _, err := d.info(); err != nil {
+	if _, err := d.Info(); err != nil {
 		return nil, fmt.Errorf("the device %s cannot be used: %w", name, err)
 	}
 	if registry.devices == nil {
@@ -129,7 +127,9 @@ func gpuPresent() bool {
 func (d *Device) String() string { return d.name }
 
 // Info asks the device what it is.
-func (d *Device) Info() (Info, error) { return d.info() }
+func (d *Device) Info() (Info, error) {
+	return d.client.Info(context.Background())
+}
 
 // Memory is the number of bytes that tensors of the device hold.
 func (d *Device) Memory() int64 { return d.used.Load() }

@@ -17,7 +17,6 @@ import (
 // Module is compiled CUDA C++. It is loaded to a device by the first launch there.
 type Module struct {
 	result  *nvrtc.Result
-	ptx     *ptx.Module
 	mu      sync.Mutex
 	loaded  map[*Device]loaded
 	kernels map[string]*Kernel
@@ -25,8 +24,7 @@ type Module struct {
 
 type loaded struct {
 	handle device.Handle
-	index  map[string]uint32
-	infos  []device.KernelInfo
+	index  map[string]uint32 // of a kernel by its symbol
 }
 
 // Option changes how a source is compiled.
@@ -58,16 +56,12 @@ func Compile(ctx context.Context, name, source string, options ...Option) (*Modu
 	if err != nil {
 		return nil, err
 	}
-	return NewModule(r)
+	return NewModule(r), nil
 }
 
 // NewModule makes a module of what the compiler gave.
-func NewModule(r *nvrtc.Result) (*Module, error) {
-	p, err := ptx.Parse(r.PTX)
-	if err != nil {
-		return nil, err
-	}
-	return &Module{result: r, ptx: p, loaded: map[*Device]loaded{}, kernels: map[string]*Kernel{}}, nil
+func NewModule(r *nvrtc.Result) *Module {
+	return &Module{result: r, loaded: map[*Device]loaded{}, kernels: map[string]*Kernel{}}
 }
 
 // FromPTX makes a module of PTX. Kernels have their names in the PTX, and arguments
@@ -79,13 +73,9 @@ func FromPTX(text string) (*Module, error) {
 	}
 	r := &nvrtc.Result{PTX: text, Arch: p.Target}
 	for _, f := range p.Kernels() {
-		sig := nvrtc.Signature{Name: f.Name, Symbol: f.Name}
-		for _, v := range f.Params {
-			sig.Params = append(sig.Params, nvrtc.Param{Bytes: v.Bytes, Float: v.Type.Float()})
-		}
-		r.Kernels = append(r.Kernels, sig)
+		r.Kernels = append(r.Kernels, nvrtc.FromPTX(f))
 	}
-	return &Module{result: r, ptx: p, loaded: map[*Device]loaded{}, kernels: map[string]*Kernel{}}, nil
+	return NewModule(r), nil
 }
 
 // compiled is what %%cuda leaves for the session.
@@ -118,7 +108,7 @@ func LoadCompiled(path string) *Module {
 		panic(fmt.Errorf("the compiled cell cannot be read: %w; run the %%%%cuda cell again", err))
 	}
 	c.Result.Source = c.Source
-	return Must(NewModule(c.Result))
+	return NewModule(c.Result)
 }
 
 // PTX is the module's PTX.
@@ -143,12 +133,7 @@ func (m *Module) Kernel(name string) (*Kernel, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := m.ptx.Kernel(sig.Symbol)
-	if err != nil {
-		return nil, err
-	}
 	k := &Kernel{module: m, sig: sig}
-	k.offsets, k.bytes = f.ParamLayout()
 	m.kernels[name] = k
 	return k, nil
 }
@@ -164,7 +149,7 @@ func (m *Module) on(d *Device) (loaded, error) {
 	if err != nil {
 		return loaded{}, fmt.Errorf("load the module to %s: %w", d, err)
 	}
-	l := loaded{h, map[string]uint32{}, infos}
+	l := loaded{h, map[string]uint32{}}
 	for i, info := range infos {
 		l.index[info.Name] = uint32(i)
 	}
@@ -174,10 +159,8 @@ func (m *Module) on(d *Device) (loaded, error) {
 
 // Kernel is a function that a device can run.
 type Kernel struct {
-	module  *Module
-	sig     *nvrtc.Signature
-	offsets []int
-	bytes   int
+	module *Module
+	sig    *nvrtc.Signature
 }
 
 // Name is the kernel's name in the source.
@@ -231,15 +214,15 @@ type Config struct {
 // numbers; a number must be exact in the parameter's type, but a float64 is rounded
 // to a float parameter. The error names an argument that does not fit.
 func (k *Kernel) Launch(c Config, args ...any) error {
-	if len(args) != len(k.offsets) {
-		return fmt.Errorf("%s takes %d arguments and got %d: %s", k.sig.Name, len(k.offsets), len(args), k.Signature())
+	if len(args) != len(k.sig.Offsets) {
+		return fmt.Errorf("%s takes %d arguments and got %d: %s", k.sig.Name, len(k.sig.Offsets), len(args), k.Signature())
 	}
 	if !c.Grid.valid() || !c.Block.valid() || !c.Cluster.valid() || c.Shared < 0 || c.Shared > 1<<20 {
 		return fmt.Errorf("%s: a grid %v, block %v or %d bytes of shared memory that no device has", k.sig.Name, c.Grid, c.Block, c.Shared)
 	}
 	call := calls.Get().(*call)
 	defer calls.Put(call)
-	call.reset(k.bytes)
+	call.reset(k.sig.Bytes)
 	d := c.Device
 	if c.Stream != nil {
 		d = c.Stream.dev
@@ -290,21 +273,4 @@ func (c *call) reset(n int) {
 }
 
 // Signature is the kernel as the source declares it.
-func (k *Kernel) Signature() string {
-	text := k.sig.Name + "("
-	for i := range k.sig.Params {
-		p := &k.sig.Params[i]
-		if i > 0 {
-			text += ", "
-		}
-		if p.Type != "" {
-			text += p.Type
-		} else {
-			text += p.Wanted()
-		}
-		if p.Name != "" {
-			text += " " + p.Name
-		}
-	}
-	return text + ")"
-}
+func (k *Kernel) Signature() string { return k.sig.String() }

@@ -10,7 +10,6 @@ out.
 """
 
 import argparse
-import os
 import sys
 import tempfile
 import time
@@ -53,27 +52,6 @@ def measure(name, samples, cells):
         k.close()
 
 
-def below(k):
-    """The kernel's process and its children."""
-    pids, more = [k.manager.provisioner.pid], True
-    while more:
-        more = False
-        for entry in os.listdir("/proc"):
-            if entry.isdigit() and int(entry) not in pids:
-                try:
-                    parent = int(Path(f"/proc/{entry}/stat").read_text().rsplit(")", 1)[1].split()[1])
-                except OSError:
-                    continue
-                if parent in pids:
-                    pids.append(int(entry))
-                    more = True
-    return pids
-
-
-def descriptors(k):
-    return sum(len(os.listdir(f"/proc/{pid}/fd")) for pid in below(k))
-
-
 def soak(cells):
     """Statements, declarations, functions, errors and output, one after the other."""
     k = Kernel("warpbook")
@@ -81,7 +59,7 @@ def soak(cells):
         k.run("counter := 0")
         for n in range(10):
             k.run(FUNCTION.format(n=n))
-        before, files = k.rss(), descriptors(k)
+        before, files = k.rss(), k.descriptors()
         compiled = 0
         begin = time.perf_counter()
         for n in range(10, cells + 10):
@@ -99,7 +77,7 @@ def soak(cells):
             else:
                 k.run(f'display.HTML("<b>{n}</b>");')
         took = time.perf_counter() - begin
-        after, open_now = k.rss(), descriptors(k)
+        after, open_now = k.rss(), k.descriptors()
         print(f"soak: {cells} cells, {compiled} of them compiled, {took:.0f} s; memory {before:.0f} to {after:.0f} MB, "
               f"{(after - before) / max(compiled, 1):.2f} MB a compiled cell; descriptors {files} to {open_now}")
     finally:

@@ -114,19 +114,25 @@ class Kernel:
         time.sleep(0.5)  # ipykernel aborts what arrives just after an error
         return took
 
-    def rss(self):
-        """Resident megabytes of the kernel and everything below it."""
+    def processes(self):
+        """Resident kilobytes of the kernel and everything below it, by process."""
         out = subprocess.run(["ps", "-eo", "pid=,ppid=,rss="], capture_output=True, text=True, check=True).stdout
         rows = [tuple(map(int, line.split())) for line in out.splitlines()]
-        below, size = {self.manager.provisioner.pid}, 0
+        below = {self.manager.provisioner.pid}
         while True:
             more = {pid for pid, parent, _ in rows if parent in below} - below
             if not more:
                 break
             below |= more
-        for pid, _, rss in rows:
-            size += rss if pid in below else 0
-        return size / 1024
+        return {pid: rss for pid, _, rss in rows if pid in below}
+
+    def rss(self):
+        """Resident megabytes of the kernel and everything below it."""
+        return sum(self.processes().values()) / 1024
+
+    def descriptors(self):
+        """Open files of the kernel and everything below it."""
+        return sum(len(os.listdir(f"/proc/{pid}/fd")) for pid in self.processes())
 
     def close(self):
         self.client.stop_channels()

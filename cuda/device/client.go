@@ -27,7 +27,6 @@ type Client struct {
 	mu      sync.Mutex // of what follows and of the order of commands
 	gen     uint64     // counts processes
 	child   *child
-	info    Info
 	nextID  atomic.Uint32
 	restart string  // why the last process ended
 	tape    *[]byte // commands are recorded here

@@ -324,11 +324,7 @@ type Timing struct {
 
 // Time plays a tape in the child and returns microseconds a call, by sample.
 func (c *Client) Time(ctx context.Context, gen uint64, stream uint32, tape []byte, t Timing) ([]float64, error) {
-	mode := "events"
-	if t.Graph {
-		mode = "graph"
-	}
-	spec, err := json.Marshal(timing{Mode: mode, Warmups: t.Warmups, Samples: t.Samples, Calls: t.Calls, Flush: t.Flush})
+	spec, err := json.Marshal(t)
 	if err != nil {
 		return nil, err
 	}

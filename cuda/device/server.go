@@ -465,18 +465,9 @@ func (s *server) load(d *decoder) ([]byte, error) {
 	return json.Marshal(kernels)
 }
 
-// timing is a measurement of a tape.
-type timing struct {
-	Mode    string // "graph" or "events"
-	Warmups int
-	Samples int
-	Calls   int   // a sample
-	Flush   int64 // bytes to write before each sample, so that nothing is in the cache
-}
-
 // time plays a tape of commands again and again and returns microseconds a call.
 func (s *server) time(d *decoder) ([]byte, error) {
-	var spec timing
+	var spec Timing
 	if err := json.Unmarshal(d.bytes(), &spec); err != nil {
 		return nil, fmt.Errorf("a measurement: %w", err)
 	}
@@ -522,7 +513,7 @@ func (s *server) time(d *decoder) ([]byte, error) {
 		}
 		return nil
 	}
-	if spec.Mode == "graph" {
+	if spec.Graph {
 		if err := s.backend.BeginCapture(stream); err != nil {
 			return nil, err
 		}

@@ -9,6 +9,9 @@ import (
 	"strconv"
 )
 
+// format changes when Result does: what an older program has kept is no result then.
+const format = "2"
+
 // key is what a compilation depends on.
 func (c *Compiler) key(req request) string {
 	h := sha256.New()
@@ -16,7 +19,7 @@ func (c *Compiler) key(req request) string {
 	if info, err := os.Stat(req.Library); err == nil {
 		size, changed = info.Size(), info.ModTime().UTC().String()
 	}
-	parts := append([]string{header, req.Library, strconv.FormatInt(size, 10), changed, req.Text, strconv.FormatBool(req.Resources)}, req.Options...)
+	parts := append([]string{format, header, req.Library, strconv.FormatInt(size, 10), changed, req.Text, strconv.FormatBool(req.Resources)}, req.Options...)
 	for _, p := range parts {
 		h.Write([]byte(strconv.Itoa(len(p)) + ":" + p))
 	}

@@ -15,6 +15,10 @@ type Signature struct {
 	Symbol string // in the PTX
 	Params []Param
 
+	// How a launch's parameters lie in memory: the offset of each, and all bytes.
+	Offsets []int
+	Bytes   int
+
 	// What the machine code takes, when it was asked for; about, on other devices.
 	Measured  bool
 	Registers int // a thread
@@ -60,6 +64,33 @@ func (p *Param) Wanted() string {
 	return fmt.Sprintf("an integer of %d bytes", p.Bytes)
 }
 
+// String is the kernel as the source declares it, as far as that is known.
+func (s *Signature) String() string {
+	parts := make([]string, len(s.Params))
+	for i := range s.Params {
+		p := &s.Params[i]
+		parts[i] = p.Type
+		if p.Type == "" {
+			parts[i] = p.Wanted()
+		}
+		if p.Name != "" {
+			parts[i] += " " + p.Name
+		}
+	}
+	return s.Name + "(" + strings.Join(parts, ", ") + ")"
+}
+
+// FromPTX is the signature of a kernel of which only the PTX is known: its own name,
+// and the sizes of parameters.
+func FromPTX(f *ptx.Function) Signature {
+	s := Signature{Name: f.Name, Symbol: f.Name}
+	for _, v := range f.Params {
+		s.Params = append(s.Params, Param{Bytes: v.Bytes, Float: v.Type.Float()})
+	}
+	s.Offsets, s.Bytes = f.ParamLayout()
+	return s
+}
+
 // signatures lists the kernels of a compiled source: names and types from the
 // mangled names and from the source.
 func signatures(text, source string) ([]Signature, error) {
@@ -70,7 +101,7 @@ func signatures(text, source string) ([]Signature, error) {
 	written := scan(source)
 	var out []Signature
 	for _, f := range m.Kernels() {
-		sig := Signature{Name: f.Name, Symbol: f.Name}
+		sig := FromPTX(f)
 		var types []string
 		if full := demangle.Filter(f.Name, demangle.NoClones); full != f.Name {
 			sig.Name, types = splitDemangled(full)
@@ -82,7 +113,7 @@ func signatures(text, source string) ([]Signature, error) {
 				decl = w.params
 			}
 		}
-		for i, v := range f.Params {
+		for i := range sig.Params {
 			p := Param{}
 			if decl != nil {
 				p = decl[i]
@@ -90,11 +121,11 @@ func signatures(text, source string) ([]Signature, error) {
 			if i < len(types) && len(types) == len(f.Params) {
 				p = typed(types[i], p.Name) // without the template's names for types
 			}
-			p.Bytes, p.Float = v.Bytes, v.Type.Float()
-			if p.Type != "" && p.Pointer && v.Bytes != 8 {
-				p = Param{Name: p.Name, Bytes: v.Bytes, Float: v.Type.Float()} // a misreading
+			p.Bytes, p.Float = sig.Params[i].Bytes, sig.Params[i].Float
+			if p.Type != "" && p.Pointer && p.Bytes != 8 {
+				p = Param{Name: p.Name, Bytes: p.Bytes, Float: p.Float} // a misreading
 			}
-			sig.Params = append(sig.Params, p)
+			sig.Params[i] = p
 		}
 		out = append(out, sig)
 	}

@@ -306,9 +306,7 @@ func (p *parser) declaration(linkage string) {
 	case p.word(".entry"), p.word(".func"):
 		p.function()
 	case p.is(tWord) && (p.tok.text == ".global" || p.tok.text == ".const" || p.tok.text == ".shared" || p.tok.text == ".local"):
-		for _, v := range p.variables(linkage == ".extern") {
-			p.module.Variables = append(p.module.Variables, v)
-		}
+		p.module.Variables = append(p.module.Variables, p.variables(linkage == ".extern")...)
 	default:
 		p.fail("%s is not supported here", p.found())
 	}

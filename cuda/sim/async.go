@@ -173,16 +173,6 @@ func (u *underWay) wait(m Mask, bulk int, pending int32) {
 	})
 }
 
-// all lets everything of the threads m arrive that cp.async copies.
-func (u *underWay) all(m Mask) {
-	u.settle(func(c *copying) Mask {
-		if c.bulk {
-			return 0
-		}
-		return m
-	})
-}
-
 // asyncCopy decodes the instructions whose opcode is cp.
 func (d *decoder) asyncCopy(in *Inst) error {
 	p := in.PTX

@@ -346,9 +346,7 @@ func (w *Warp) reduced(t waiter, bar *barrier) {
 	dst := t.in.dst[0]
 	if !dst.pred {
 		var v Lanes
-		for i := range v {
-			v[i] = uint64(bar.pop)
-		}
+		broadcast(&v, uint64(bar.pop))
 		t.s.set(dst, t.m, &v)
 		return
 	}

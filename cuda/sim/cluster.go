@@ -10,15 +10,10 @@ import (
 // mapa turns an address in shared memory into that of the same place in another
 // block of the cluster.
 func (d *decoder) mapa(in *Inst) error {
-	if err := operands(in, 3, 3); err != nil {
+	if err := d.result(in, 3, 3); err != nil {
 		return err
 	}
 	p := in.PTX
-	dst, err := d.place(p.Operands[0])
-	if err != nil {
-		return err
-	}
-	in.dst = []place{dst}
 	window := uint64(0)
 	if !p.HasSpace {
 		window = sharedWindow // generic addresses
@@ -41,14 +36,9 @@ func (d *decoder) mapa(in *Inst) error {
 
 // getctarank is the rank of the block in whose shared memory an address lies.
 func (d *decoder) getctarank(in *Inst) error {
-	if err := operands(in, 2, 2); err != nil {
+	if err := d.result(in, 2, 2); err != nil {
 		return err
 	}
-	dst, err := d.place(in.PTX.Operands[0])
-	if err != nil {
-		return err
-	}
-	in.dst = []place{dst}
 	window := uint64(0)
 	if !in.PTX.HasSpace {
 		window = sharedWindow

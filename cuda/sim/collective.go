@@ -9,15 +9,10 @@ import (
 
 // shfl decodes shfl.sync: result|predicate, value, lane, clamp and mask, members.
 func (d *decoder) shfl(in *Inst) error {
-	if err := operands(in, 4, 5); err != nil {
+	if err := d.result(in, 4, 5); err != nil {
 		return err
 	}
 	p := in.PTX
-	dst, err := d.place(p.Operands[0])
-	if err != nil {
-		return err
-	}
-	in.dst = []place{dst, d.second(p.Operands[0])}
 	// From which lane a lane reads, and whether that one is in its segment.
 	var from func(lane, b, segment, clamp int) (int, bool)
 	switch {
@@ -71,17 +66,12 @@ func (d *decoder) shfl(in *Inst) error {
 		s.set(in.dst[0], m, v)
 		s.setPred(in.dst[1], m, pred)
 	}
-	if err := d.sources(in, ptx.B32, p.Operands[1:]...); err != nil {
-		return err
-	}
-	return nil
+	return d.sources(in, ptx.B32, p.Operands[1:]...)
 }
 
 // everyone is the members of a collective instruction that names none.
 var everyone = func() (l Lanes) {
-	for i := range l {
-		l[i] = uint64(Full)
-	}
+	broadcast(&l, uint64(Full))
 	return l
 }()
 
@@ -110,52 +100,41 @@ func (d *decoder) collective(in *Inst, members int, f func(w *Warp, s *split, m 
 
 // vote decodes vote.sync: result, predicate, members.
 func (d *decoder) vote(in *Inst) error {
-	if err := operands(in, 2, 3); err != nil {
+	if err := d.result(in, 2, 3); err != nil {
 		return err
 	}
 	p := in.PTX
-	dst, err := d.place(p.Operands[0])
-	if err != nil {
-		return err
-	}
-	in.dst = []place{dst}
 	if err := d.sources(in, ptx.Pred, p.Operands[1]); err != nil {
 		return err
 	}
 	if err := d.sources(in, ptx.B32, p.Operands[2:]...); err != nil {
 		return err
 	}
-	d.collective(in, 1, func(w *Warp, s *split, m Mask) {
-		v := s.pred(&in.src[0]) & m
-		if p.Has("ballot") {
+	if p.Has("ballot") {
+		d.collective(in, 1, func(w *Warp, s *split, m Mask) {
 			l := &w.scratch[0]
-			for i := range l {
-				l[i] = uint64(v)
-			}
-			s.set(dst, m, l)
-			return
-		}
-		yes := p.Has("all") && v == m || p.Has("any") && v != 0 || p.Has("uni") && (v == 0 || v == m)
-		r := Mask(0)
-		if yes {
+			broadcast(l, uint64(s.pred(&in.src[0])&m))
+			s.set(in.dst[0], m, l)
+		})
+		return nil
+	}
+	all, some, uni := p.Has("all"), p.Has("any"), p.Has("uni")
+	d.collective(in, 1, func(w *Warp, s *split, m Mask) {
+		v, r := s.pred(&in.src[0])&m, Mask(0)
+		if all && v == m || some && v != 0 || uni && (v == 0 || v == m) {
 			r = Full
 		}
-		s.setPred(dst, m, r)
+		s.setPred(in.dst[0], m, r)
 	})
 	return nil
 }
 
 // match decodes match.sync: result|predicate, value, members.
 func (d *decoder) match(in *Inst) error {
-	if err := operands(in, 3, 3); err != nil {
+	if err := d.result(in, 3, 3); err != nil {
 		return err
 	}
 	p := in.PTX
-	dst, err := d.place(p.Operands[0])
-	if err != nil {
-		return err
-	}
-	in.dst = []place{dst, d.second(p.Operands[0])}
 	if err := d.sources(in, p.Type(), p.Operands[1]); err != nil {
 		return err
 	}
@@ -190,15 +169,10 @@ func (d *decoder) match(in *Inst) error {
 
 // redux decodes redux.sync: result, value, members.
 func (d *decoder) redux(in *Inst) error {
-	if err := operands(in, 3, 3); err != nil {
+	if err := d.result(in, 3, 3); err != nil {
 		return err
 	}
 	p := in.PTX
-	dst, err := d.place(p.Operands[0])
-	if err != nil {
-		return err
-	}
-	in.dst = []place{dst}
 	if err := d.sources(in, p.Type(), p.Operands[1]); err != nil {
 		return err
 	}
@@ -219,50 +193,34 @@ func (d *decoder) redux(in *Inst) error {
 			}
 		}
 		v := &w.scratch[0]
-		for i := range v {
-			v[i] = total
-		}
-		s.set(dst, m, v)
+		broadcast(v, total)
+		s.set(in.dst[0], m, v)
 	})
 	return nil
 }
 
 // activemask gives the lanes that execute it together.
 func (d *decoder) activemask(in *Inst) error {
-	if err := operands(in, 1, 1); err != nil {
-		return err
-	}
-	dst, err := d.place(in.PTX.Operands[0])
-	in.dst = []place{dst}
 	in.run = func(w *Warp, s *split, in *Inst, m Mask) {
 		v := &w.scratch[0]
-		for i := range v {
-			v[i] = uint64(m)
-		}
+		broadcast(v, uint64(m))
 		s.set(in.dst[0], m, v)
 	}
-	return err
+	return d.result(in, 1, 1)
 }
 
 // elect decodes elect.sync: leader|predicate, members. The lowest lane leads.
 func (d *decoder) elect(in *Inst) error {
-	if err := operands(in, 2, 2); err != nil {
+	if err := d.result(in, 2, 2); err != nil {
 		return err
 	}
-	dst, err := d.place(in.PTX.Operands[0])
-	if err != nil {
-		return err
-	}
-	in.dst = []place{dst, d.second(in.PTX.Operands[0])}
 	if err := d.sources(in, ptx.B32, in.PTX.Operands[1]); err != nil {
 		return err
 	}
 	d.collective(in, 0, func(w *Warp, s *split, m Mask) {
 		leader := bits.TrailingZeros32(m)
 		v := &w.scratch[0]
-		for i := range v {
-			v[i] = uint64(leader)
-		}
+		broadcast(v, uint64(leader))
 		s.set(in.dst[0], m, v)
 		s.setPred(in.dst[1], m, 1<<leader)
 	})

@@ -199,10 +199,15 @@ func (d *decoder) source(o ptx.Operand, t ptx.Type) (source, error) {
 
 func constant(v uint64) source {
 	var l Lanes
-	for i := range l {
-		l[i] = v
-	}
+	broadcast(&l, v)
 	return source{reg: -1, konst: &l}
+}
+
+// broadcast gives all lanes the same value.
+func broadcast(d *Lanes, v uint64) {
+	for i := range d {
+		d[i] = v
+	}
 }
 
 // sources decodes operands of the same type.
@@ -223,6 +228,18 @@ func operands(in *Inst, least, most int) error {
 		return fmt.Errorf("%d operands", n)
 	}
 	return nil
+}
+
+// result checks that an instruction has from least to most operands, and decodes the
+// first, p or p|q, as what it writes.
+func (d *decoder) result(in *Inst, least, most int) error {
+	if err := operands(in, least, most); err != nil {
+		return err
+	}
+	o := in.PTX.Operands[0]
+	dst, err := d.place(o)
+	in.dst = []place{dst, d.second(o)}
+	return err
 }
 
 // symbol is the address of a variable in its own space, or of a function.
@@ -260,16 +277,19 @@ func (d *decoder) movSymbol(in *Inst) error {
 	if err != nil {
 		return err
 	}
-	in.dst, in.src = []place{p}, []source{constant(v + uint64(o.Offset))}
+	in.copies(p, constant(v+uint64(o.Offset)))
+	return nil
+}
+
+// copies makes the instruction one that copies a source.
+func (in *Inst) copies(to place, from source) {
+	in.dst, in.src = []place{to}, []source{from}
 	in.op.Fn1 = func(d, a *Lanes) { *d = *a }
 	in.run = execFn1
-	return nil
 }
 
 func (d *decoder) createpolicy(in *Inst) error {
 	p, err := d.place(in.PTX.Operands[0])
-	in.dst, in.src = []place{p}, []source{constant(0)}
-	in.op.Fn1 = func(d, a *Lanes) { *d = *a }
-	in.run = execFn1
+	in.copies(p, constant(0))
 	return err
 }

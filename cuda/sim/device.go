@@ -68,7 +68,6 @@ type Device struct {
 	allocs []*Allocation // by address, freed ones included
 	out    *output
 	locks  [256]sync.Mutex // of atomic operations on global memory
-	start  int64           // of the clocks
 }
 
 // ErrMemory is wrapped by the error of an Alloc that does not fit.

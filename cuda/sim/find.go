@@ -82,18 +82,18 @@ func ours(file string) bool { return path.Base(file) == "warpbook.cuh" }
 // find reports a finding of the lanes m that is about no address.
 func (b *Block) find(w *Warp, in *Inst, m Mask, kind Kind, msg string) {
 	lane := bits.TrailingZeros32(m | 1<<31)
-	b.launch.add(findingKey{kind: kind, inst: in.Index}, Finding{Kind: kind, Message: msg, At: w.Place(in, lane), Count: bits.OnesCount32(m)})
+	b.Report(in, Finding{Kind: kind, Message: msg, At: w.Place(in, lane), Count: bits.OnesCount32(m)})
 }
 
 // fatal reports a finding that ends the launch.
 func (b *Block) fatal(w *Warp, in *Inst, m Mask, kind Kind, msg string) {
 	lane := bits.TrailingZeros32(m | 1<<31)
-	b.launch.add(findingKey{kind: kind, inst: in.Index}, Finding{Kind: kind, Message: msg, At: w.Place(in, lane), Count: bits.OnesCount32(m), Fatal: true})
+	b.Report(in, Finding{Kind: kind, Message: msg, At: w.Place(in, lane), Count: bits.OnesCount32(m), Fatal: true})
 	b.stopped = true
 	b.launch.stop.Store(true)
 }
 
-// Report lets a block's checker report at once.
+// Report adds a finding at an instruction to the launch's.
 func (b *Block) Report(in *Inst, f Finding) {
 	b.launch.add(findingKey{kind: f.Kind, inst: in.Index}, f)
 }

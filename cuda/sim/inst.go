@@ -40,6 +40,7 @@ type Inst struct {
 	signed int // bits to extend from, 0 for unsigned
 	width  int // bits of the destination register
 	atomic *atomicOp
+	passes bool // the address is a variable that passes values to or from a call
 
 	target int // of a branch
 	table  []int

@@ -293,9 +293,7 @@ func (c *cluster) reset(l *launch, n int) {
 
 func (w *Warp) reset(fn *Func) {
 	w.alive, w.since, w.Epoch, w.Async = w.lanes, 0, 0, nil
-	for _, s := range w.splits {
-		w.free = append(w.free, s)
-	}
+	w.free = append(w.free, w.splits...)
 	if w.frames == nil {
 		w.frames = []*frame{{fn: fn, regs: make([]Lanes, fn.regs), preds: make([]Mask, fn.preds)}}
 	}

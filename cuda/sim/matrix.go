@@ -131,17 +131,12 @@ func (d *decoder) stmatrix(in *Inst) error {
 
 // movmatrix transposes a matrix that lies in the lanes' registers.
 func (d *decoder) movmatrix(in *Inst) error {
-	if err := operands(in, 2, 2); err != nil {
+	if err := d.result(in, 2, 2); err != nil {
 		return err
 	}
 	if in.PTX.Type() != ptx.B16 || !in.PTX.Has("trans") {
 		return fmt.Errorf("movmatrix of %v", in.PTX.Types)
 	}
-	dst, err := d.place(in.PTX.Operands[0])
-	if err != nil {
-		return err
-	}
-	in.dst = []place{dst}
 	if err := d.sources(in, ptx.B32, in.PTX.Operands[1]); err != nil {
 		return err
 	}

@@ -93,6 +93,7 @@ func (d *decoder) address(in *Inst, o ptx.Operand) (err error) {
 		return fmt.Errorf("an operand that is no address")
 	}
 	in.addr, in.offset, err = d.base(o)
+	_, in.passes = d.fn.passed.at[o.Symbol]
 	return err
 }
 
@@ -367,7 +368,7 @@ func (w *Warp) touchGlobal(in *Inst, space ptx.Space, addr *Lanes, m Mask, kind 
 			a = b.launch.dev.find(addr[i])
 		}
 		if f, bad := w.checkGlobal(in, a, addr[i], i, kind, n); bad {
-			b.launch.add(findingKey{kind: f.Kind, inst: in.Index}, f)
+			b.Report(in, f)
 			continue
 		}
 		b.cache[in.Index] = a
@@ -431,7 +432,7 @@ func (w *Warp) initialized(in *Inst, a *Allocation, addr *Lanes, m Mask, kind Ac
 func (w *Warp) uninitialized(in *Inst, lane int, space ptx.Space, addr uint64, n int, label, what string, offset int64) {
 	f := w.fault(in, 1<<lane, lane, Uninitialized, space, addr, n, fmt.Sprintf("reads %d bytes at %s that nothing has written", n, what))
 	f.Label, f.Offset = label, offset
-	w.block.launch.add(findingKey{kind: f.Kind, inst: in.Index}, f)
+	w.block.Report(in, f)
 }
 
 var verbs = map[AccessKind]string{Load: "reads", Store: "writes", Atomic: "updates", AsyncRead: "copies from", AsyncWrite: "copies to"}
@@ -524,7 +525,7 @@ func (w *Warp) sharedFault(in *Inst, b *Block, lane int, o uint64, kind AccessKi
 	k := b.launch.kernel
 	if o&uint64(n-1) != 0 && o+uint64(n) <= uint64(len(b.shared)) {
 		f := w.fault(in, 1<<lane, lane, Misaligned, ptx.Shared, o, n, fmt.Sprintf("%s %d bytes at %s, an address that is no multiple of %d", verbs[kind], n, k.sharedName(int(o)), n))
-		b.launch.add(findingKey{kind: f.Kind, inst: in.Index}, f)
+		b.Report(in, f)
 		return
 	}
 	what := "shared memory address " + fmt.Sprint(int64(o))
@@ -532,7 +533,7 @@ func (w *Warp) sharedFault(in *Inst, b *Block, lane int, o uint64, kind AccessKi
 		what = k.sharedName(int(o))
 	}
 	f := w.fault(in, 1<<lane, lane, OutOfBounds, ptx.Shared, o, n, fmt.Sprintf("%s %d bytes at %s, outside of it; the block has %d bytes of shared memory", verbs[kind], n, what, k.static+b.launch.Shared))
-	b.launch.add(findingKey{kind: f.Kind, inst: in.Index}, f)
+	b.Report(in, f)
 }
 
 // touchCluster checks accesses to the shared memory of any block of the cluster.
@@ -549,7 +550,7 @@ func (w *Warp) touchCluster(in *Inst, addr *Lanes, m Mask, kind AccessKind, n in
 		}
 		if b == nil || b.live == 0 {
 			f := w.fault(in, 1<<i, i, OutOfBounds, ptx.SharedCluster, addr[i], n, verbs[kind]+" shared memory of a block that is not in the cluster, or has ended")
-			w.block.launch.add(findingKey{kind: f.Kind, inst: in.Index}, f)
+			w.block.Report(in, f)
 			continue
 		}
 		one := *addr
@@ -569,12 +570,12 @@ func (w *Warp) touchLocal(s *split, in *Inst, addr *Lanes, m Mask, kind AccessKi
 		o, l := addr[i], &w.lane[i]
 		if o > uint64(size) || int(o)+n > size {
 			f := w.fault(in, 1<<i, i, OutOfBounds, ptx.Local, o, n, fmt.Sprintf("%s %d bytes at byte %d of the thread's local variables, which have %d bytes", verbs[kind], n, int64(o), size))
-			w.block.launch.add(findingKey{kind: f.Kind, inst: in.Index}, f)
+			w.block.Report(in, f)
 			continue
 		}
 		if o&uint64(n-1) != 0 {
 			f := w.fault(in, 1<<i, i, Misaligned, ptx.Local, o, n, fmt.Sprintf("%s %d bytes at byte %d of the thread's local variables, which is no multiple of %d", verbs[kind], n, o, n))
-			w.block.launch.add(findingKey{kind: f.Kind, inst: in.Index}, f)
+			w.block.Report(in, f)
 			continue
 		}
 		w.ptrs[i] = unsafe.Pointer(&l.data[o])
@@ -601,7 +602,7 @@ func (w *Warp) touchParam(s *split, in *Inst, addr *Lanes, m Mask, kind AccessKi
 		}
 		if o := addr[i]; o > uint64(len(mem)) || int(o)+n > len(mem) || kind != Load && s.frame.caller == nil {
 			f := w.fault(in, 1<<i, i, OutOfBounds, ptx.Param, o, n, verbs[kind]+" outside the kernel's parameters")
-			w.block.launch.add(findingKey{kind: f.Kind, inst: in.Index}, f)
+			w.block.Report(in, f)
 			continue
 		}
 		w.ptrs[i] = unsafe.Pointer(&mem[addr[i]])
@@ -614,7 +615,7 @@ func (w *Warp) touchParam(s *split, in *Inst, addr *Lanes, m Mask, kind AccessKi
 // passes.
 func execLoadParam(w *Warp, s *split, in *Inst, m Mask) {
 	// The kernel's own parameters are named by symbols that are not call arguments.
-	if s.frame.caller == nil && in.addr.konst != nil && !in.passes() {
+	if s.frame.caller == nil && in.addr.konst != nil && !in.passes {
 		o := in.addr.konst[0] + in.offset
 		for e, dst := range in.dst {
 			at := int(o) + e*in.bytes
@@ -634,7 +635,7 @@ func execLoadParam(w *Warp, s *split, in *Inst, m Mask) {
 		return
 	}
 	addr := w.addresses(s, &in.addr, in.offset)
-	own := s.frame.caller == nil && !in.passes()
+	own := s.frame.caller == nil && !in.passes
 	for e, dst := range in.dst {
 		if dst.reg < 0 {
 			continue
@@ -651,7 +652,7 @@ func execLoadParam(w *Warp, s *split, in *Inst, m Mask) {
 			at := addr[i] + uint64(e*in.bytes)
 			if at+uint64(in.bytes) > uint64(len(mem)) {
 				f := w.fault(in, 1<<i, i, OutOfBounds, ptx.Param, at, in.bytes, "reads outside the parameters")
-				w.block.launch.add(findingKey{kind: f.Kind, inst: in.Index}, f)
+				w.block.Report(in, f)
 				d[i] = 0
 				continue
 			}
@@ -662,18 +663,6 @@ func execLoadParam(w *Warp, s *split, in *Inst, m Mask) {
 		}
 		s.set(dst, m, d)
 	}
-}
-
-// passes reports whether the address is a variable of the function that passes
-// values to or from a call.
-func (in *Inst) passes() bool {
-	for _, o := range in.PTX.Operands {
-		if o.Kind == ptx.Address && o.Symbol != "" {
-			_, ok := in.Func.passed.at[o.Symbol]
-			return ok
-		}
-	}
-	return false
 }
 
 func peekBytes(b []byte, n int) uint64 {
@@ -708,14 +697,10 @@ func execStoreParam(w *Warp, s *split, in *Inst, m Mask) {
 
 // cvta turns an address of a space into a generic one, or back with .to.
 func (d *decoder) cvta(in *Inst) error {
-	if err := operands(in, 2, 2); err != nil {
+	if err := d.result(in, 2, 2); err != nil {
 		return err
 	}
 	p := in.PTX
-	dst, err := d.place(p.Operands[0])
-	if err != nil {
-		return err
-	}
 	window := uint64(0)
 	switch p.Space {
 	case ptx.Shared, ptx.SharedCluster:
@@ -729,7 +714,6 @@ func (d *decoder) cvta(in *Inst) error {
 		window = -window
 	}
 	narrow := p.Type().Bytes() == 4
-	in.dst = []place{dst}
 	in.op.Fn1 = func(d, a *Lanes) {
 		for i := range d {
 			d[i] = a[i] + window
@@ -750,11 +734,7 @@ func (d *decoder) constant(addr uint64) bool {
 
 // isspacep tells whether a generic address lies in a space.
 func (d *decoder) isspacep(in *Inst) error {
-	if err := operands(in, 2, 2); err != nil {
-		return err
-	}
-	dst, err := d.place(in.PTX.Operands[0])
-	if err != nil {
+	if err := d.result(in, 2, 2); err != nil {
 		return err
 	}
 	base := map[ptx.Space]uint64{ptx.Shared: sharedWindow, ptx.SharedCluster: sharedWindow, ptx.Local: localWindow, ptx.Param: paramWindow}[in.PTX.Space]
@@ -766,7 +746,6 @@ func (d *decoder) isspacep(in *Inst) error {
 	if in.PTX.Space == ptx.Shared {
 		size = sharedStride
 	}
-	in.dst = []place{dst}
 	in.run = func(w *Warp, s *split, in *Inst, m Mask) {
 		a, v := s.get(w, &in.src[0]), Mask(0)
 		for i := range a {

@@ -38,14 +38,13 @@ type Module struct {
 
 // Func is a decoded function.
 type Func struct {
-	Name   string
-	ptx    *ptx.Function
-	code   []Inst
-	regs   int
-	preds  int
-	index  []int // of a ptx register: in regs, or in preds
-	params variables
-	id     int
+	Name  string
+	ptx   *ptx.Function
+	code  []Inst
+	regs  int
+	preds int
+	index []int // of a ptx register: in regs, or in preds
+	id    int
 
 	local  variables // .local: a frame of every thread's local memory
 	passed variables // .param: arguments of calls, and in a device function its own

@@ -27,7 +27,6 @@ type Warp struct {
 	access  Access
 	storing *Lanes // what the store that is checked writes
 	special Lanes  // for special registers that are computed
-	scopy   [4]Lanes
 	ticks   uint64
 	since   int    // instructions of the running split since another one ran
 	Epoch   uint32 // barriers that the warp has passed, for checkers
@@ -73,8 +72,7 @@ type split struct {
 	mask   Mask
 	carry  Mask
 	state  state
-	needs  Mask // atMask: the lanes that have to come
-	bar    *barrier
+	needs  Mask        // atMask: the lanes that have to come
 	inst   *Inst       // that it waits at
 	forced bool        // goes on although lanes are missing
 	ready  func() bool // polling: whether it has come

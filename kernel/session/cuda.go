@@ -155,24 +155,12 @@ func kernelTable(r *nvrtc.Result) map[string]any {
 		if k.Measured {
 			regs, shared, local = fmt.Sprint(k.Registers), fmt.Sprintf("%d bytes", k.Shared), fmt.Sprintf("%d bytes", k.Local)
 		}
-		sig := signature(&k)
+		sig := k.String()
 		fmt.Fprintf(&plain, "%s: %s registers, %s of shared memory, %s of local memory\n", sig, regs, shared, local)
 		fmt.Fprintf(&page, `<tr><td style="text-align: left"><code>%s</code></td><td>%s</td><td>%s</td><td>%s</td></tr>`, html.EscapeString(sig), regs, shared, local)
 	}
 	page.WriteString("</tbody></table>")
 	return map[string]any{"text/plain": strings.TrimRight(plain.String(), "\n"), "text/html": page.String()}
-}
-
-func signature(k *nvrtc.Signature) string {
-	parts := make([]string, len(k.Params))
-	for i := range k.Params {
-		p := &k.Params[i]
-		parts[i] = strings.TrimSpace(p.Type + " " + p.Name)
-		if p.Type == "" {
-			parts[i] = p.Wanted()
-		}
-	}
-	return k.Name + "(" + strings.Join(parts, ", ") + ")"
 }
 
 // ptxListing shows each source line with the instructions that it became, in the

@@ -60,22 +60,7 @@ func apply(op Op, carry Mask, src ...uint64) (dst []uint64, carryOut Mask) {
 	for k := range op.Dst {
 		x.D[k] = &out[k]
 	}
-	switch {
-	case op.Fn1 != nil:
-		op.Fn1(x.D[0], x.S[0])
-	case op.Fn2 != nil:
-		op.Fn2(x.D[0], x.S[0], x.S[1])
-	case op.Fn3 != nil:
-		op.Fn3(x.D[0], x.S[0], x.S[1], x.S[2])
-	case op.Cmp != nil:
-		x.DP[0] = op.Cmp(x.S[0], x.S[1])
-	case op.Sel != nil:
-		op.Sel(x.D[0], x.S[0], x.S[1], x.SP[2])
-	case op.Logic != nil:
-		x.DP[0] = op.Logic(x.SP[0], x.SP[1])
-	default:
-		op.Any(x)
-	}
+	op.apply(x)
 	for k, t := range op.Dst {
 		if t == ptx.Pred {
 			dst = append(dst, uint64(x.DP[k]>>7&1))
@@ -200,4 +185,24 @@ func show(t ptx.Type, v uint64) any {
 		return f(v)
 	}
 	return signExtend(v, Width(t))
+}
+
+// apply calls the function that the Op has.
+func (op *Op) apply(x *Args) {
+	switch {
+	case op.Fn1 != nil:
+		op.Fn1(x.D[0], x.S[0])
+	case op.Fn2 != nil:
+		op.Fn2(x.D[0], x.S[0], x.S[1])
+	case op.Fn3 != nil:
+		op.Fn3(x.D[0], x.S[0], x.S[1], x.S[2])
+	case op.Cmp != nil:
+		x.DP[0] = op.Cmp(x.S[0], x.S[1])
+	case op.Sel != nil:
+		op.Sel(x.D[0], x.S[0], x.S[1], x.SP[2])
+	case op.Logic != nil:
+		x.DP[0] = op.Logic(x.SP[0], x.SP[1])
+	default:
+		op.Any(x)
+	}
 }

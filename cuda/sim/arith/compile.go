@@ -63,9 +63,6 @@ func (c *compiler) second() bool {
 	return len(c.Operands) > 0 && (c.Operands[0].Kind == ptx.Reg || c.Operands[0].Kind == ptx.Sink) && c.Operands[0].Reg2 >= 0
 }
 
-// The modifiers that say how to round a float.
-var rounding = []string{"rn", "rz", "rm", "rp", "rna"}
-
 // mode is the rounding mode of the instruction, to nearest even by default.
 func (c *compiler) mode() half.Mode {
 	for i, m := range []string{"rn", "rz", "rm", "rp", "rna"} {

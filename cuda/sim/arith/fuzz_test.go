@@ -9,19 +9,6 @@ import (
 	"github.com/warpbook/warpbook/cuda/ptx"
 )
 
-// registers of each width, as they are written.
-func register(t ptx.Type) string {
-	switch w := Width(t); {
-	case t == ptx.Pred:
-		return "%p"
-	case w <= 16:
-		return "%h"
-	case w == 64:
-		return "%d"
-	}
-	return "%r"
-}
-
 var fuzzTypes = map[string]ptx.Type{
 	"b16": ptx.B16, "b32": ptx.B32, "b64": ptx.B64, "u8": ptx.U8, "u16": ptx.U16, "u32": ptx.U32, "u64": ptx.U64,
 	"s8": ptx.S8, "s16": ptx.S16, "s32": ptx.S32, "s64": ptx.S64, "f16": ptx.F16, "f16x2": ptx.F16x2,
@@ -165,20 +152,7 @@ func BenchmarkOps(b *testing.B) {
 		}
 		b.Run(strings.Fields(text)[0], func(b *testing.B) {
 			for b.Loop() {
-				switch {
-				case op.Fn1 != nil:
-					op.Fn1(x.D[0], x.S[0])
-				case op.Fn2 != nil:
-					op.Fn2(x.D[0], x.S[0], x.S[1])
-				case op.Fn3 != nil:
-					op.Fn3(x.D[0], x.S[0], x.S[1], x.S[2])
-				case op.Cmp != nil:
-					x.DP[0] = op.Cmp(x.S[0], x.S[1])
-				case op.Sel != nil:
-					op.Sel(x.D[0], x.S[0], x.S[1], x.SP[2])
-				default:
-					op.Any(x)
-				}
+				op.apply(x)
 			}
 			b.ReportMetric(b.Elapsed().Seconds()*1e9/float64(b.N)/WarpSize, "ns/lane")
 		})
