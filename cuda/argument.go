@@ -69,6 +69,9 @@ func (k *Kernel) tensor(c *call, i int, t *Tensor, d **Device) error {
 	if p.Element != "" && !holds(p.Element, t.dtype) {
 		return k.wrong(i, t, "")
 	}
+	if t.IsHost() {
+		return fmt.Errorf("%s: argument %d%s is in the host's memory, which no kernel reaches; To copies it to a device", k.sig.Name, i+1, p.Called())
+	}
 	if *d == nil {
 		*d = t.buf.dev
 	} else if *d != t.buf.dev {

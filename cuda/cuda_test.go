@@ -3,6 +3,7 @@ package cuda_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"os"
 	"strings"
@@ -236,5 +237,28 @@ func TestShow(t *testing.T) {
 		if page, _ := c.t.MIMEBundle()["text/html"].(string); !strings.Contains(page, c.want) {
 			t.Errorf("%s shows no %s", c.t.String(), c.want)
 		}
+	}
+}
+
+func TestHost(t *testing.T) {
+	h := cuda.Must(cuda.Host(cuda.F16, []float64{1, 2, 3, 4, 5, 6}, 2, 3))
+	if !h.IsHost() || h.Device() != nil {
+		t.Fatal("a host tensor that has a device")
+	}
+	x := cuda.Must(h.T().To(open(t)))
+	back := cuda.Must(x.To(nil))
+	if v := cuda.Must(back.Float64s()); x.IsHost() || fmt.Sprint(v) != "[1 4 2 5 3 6]" {
+		t.Fatalf("a round trip gave %v", v)
+	}
+	k := cuda.Must(module(t).Kernel("saxpy"))
+	y := cuda.Must(cuda.Host(cuda.F32, []float64{1}))
+	if err := k.Launch(cuda.Config{Device: open(t)}, y, y, 1, 1); err == nil || !strings.Contains(err.Error(), "host's memory") {
+		t.Fatalf("a launch on host memory: %v", err)
+	}
+	if err := h.Release(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := h.Bytes(); !errors.Is(err, device.ErrReleased) {
+		t.Fatalf("a released host tensor: %v", err)
 	}
 }

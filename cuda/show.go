@@ -29,7 +29,7 @@ func (t *Tensor) String() string {
 }
 
 func (t *Tensor) headline() string {
-	text := fmt.Sprintf("tensor %v%s on %s", t.dtype, brackets(t.shape), t.buf.dev)
+	text := fmt.Sprintf("tensor %v%s on %s", t.dtype, brackets(t.shape), t.buf.where())
 	if !t.IsContiguous() {
 		text += ", strides " + brackets(t.strides)
 	}

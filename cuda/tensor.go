@@ -23,8 +23,9 @@ type Tensor struct {
 
 // buffer is memory that tensors share.
 type buffer struct {
-	dev      *Device
+	dev      *Device // nil for the host's memory
 	handle   device.Handle
+	host     []byte // the host's memory
 	bytes    int64
 	released *atomic.Bool
 
@@ -123,7 +124,7 @@ func (t *Tensor) Strides() []int { return clone(t.strides) }
 // Offset is the index of the first element in the memory, in elements.
 func (t *Tensor) Offset() int { return t.offset }
 
-// Device is where the tensor is.
+// Device is where the tensor is, nil for the host's memory.
 func (t *Tensor) Device() *Device { return t.buf.dev }
 
 // Len is the number of elements.
@@ -161,7 +162,7 @@ func (t *Tensor) Name(name string) *Tensor {
 func (b *buffer) rename(name string, byUser bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.label.Name == name || b.named && !byUser || b.bytes == 0 {
+	if b.label.Name == name || b.named && !byUser || b.bytes == 0 || b.dev == nil {
 		return
 	}
 	b.label.Name, b.named = name, b.named || byUser
@@ -175,7 +176,7 @@ func (t *Tensor) check() error {
 		return fmt.Errorf("a nil tensor")
 	case t.buf.released.Load():
 		return fmt.Errorf("the tensor %s%s cannot be used: %w", t.dtype, brackets(t.shape), device.ErrReleased)
-	case !t.buf.dev.client.Alive(t.buf.handle.Gen):
+	case t.buf.dev != nil && !t.buf.dev.client.Alive(t.buf.handle.Gen):
 		return fmt.Errorf("the tensor %s%s is gone: %w", t.dtype, brackets(t.shape), device.ErrEnded)
 	}
 	return nil
@@ -188,7 +189,7 @@ func (t *Tensor) Err() error { return t.check() }
 // Release gives the memory back, and makes every view of it unusable.
 func (t *Tensor) Release() error {
 	b := t.buf
-	if b.released.Swap(true) || b.bytes == 0 {
+	if b.released.Swap(true) || b.bytes == 0 || b.dev == nil {
 		return nil
 	}
 	b.dev.used.Add(-b.bytes)
@@ -218,8 +219,7 @@ func (t *Tensor) Bytes() ([]byte, error) {
 		return []byte{}, nil
 	}
 	raw := make([]byte, t.span()*size)
-	t.buf.dev.busy.Store(false)
-	if err := t.buf.dev.client.Read(context.Background(), t.buf.handle, int64(t.offset*size), raw); err != nil {
+	if err := t.buf.read(int64(t.offset*size), raw); err != nil {
 		return nil, err
 	}
 	if t.IsContiguous() {
@@ -306,8 +306,7 @@ func (t *Tensor) At(index ...int) (float64, error) {
 		at += v * t.strides[i]
 	}
 	b := make([]byte, t.dtype.Size())
-	t.buf.dev.busy.Store(false)
-	if err := t.buf.dev.client.Read(context.Background(), t.buf.handle, int64(at*len(b)), b); err != nil {
+	if err := t.buf.read(int64(at*len(b)), b); err != nil {
 		return 0, err
 	}
 	return t.dtype.get(b), nil
@@ -328,7 +327,7 @@ func (t *Tensor) SetBytes(b []byte) error {
 	if len(b) == 0 {
 		return nil
 	}
-	return t.buf.dev.client.Write(context.Background(), t.buf.handle, int64(t.offset*t.dtype.Size()), b)
+	return t.buf.write(int64(t.offset*t.dtype.Size()), b)
 }
 
 // Set copies values in row-major order into a contiguous tensor, each rounded once.

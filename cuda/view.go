@@ -173,9 +173,5 @@ func (t *Tensor) Row(i int) (*Tensor, error) {
 
 // Contiguous is a copy whose elements lie in row-major order. It is always a copy.
 func (t *Tensor) Contiguous() (*Tensor, error) {
-	b, err := t.Bytes()
-	if err != nil {
-		return nil, err
-	}
-	return t.buf.dev.FromBytes(t.dtype, b, t.shape...)
+	return t.To(t.buf.dev)
 }

@@ -21,6 +21,7 @@ func init() {
 		"F64":          reflect.ValueOf(cuda.F64),
 		"FastMath":     reflect.ValueOf(cuda.FastMath),
 		"FromPTX":      reflect.ValueOf(cuda.FromPTX),
+		"Host":         reflect.ValueOf(cuda.Host),
 		"I32":          reflect.ValueOf(cuda.I32),
 		"I64":          reflect.ValueOf(cuda.I64),
 		"Interrupt":    reflect.ValueOf(cuda.Interrupt),
