@@ -1,6 +1,7 @@
 package cuda_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,11 +26,21 @@ func TestMain(m *testing.M) {
 
 func open(t testing.TB) *cuda.Device {
 	t.Helper()
-	d, err := cuda.Open("sim")
+	d, err := cuda.Open(testDevice())
 	if err != nil {
 		t.Fatal(err)
 	}
 	return d
+}
+
+// testDevice is what the tests run on: the simulator, or what WARPBOOK_TEST_DEVICE says.
+func testDevice() string { return cmp.Or(os.Getenv("WARPBOOK_TEST_DEVICE"), "sim") }
+
+// simulated skips a test of what only the simulator says.
+func simulated(t *testing.T) {
+	if testDevice() != "sim" {
+		t.Skip("only the simulator says this")
+	}
 }
 
 const kernels = `
@@ -99,6 +110,7 @@ func TestLaunch(t *testing.T) {
 }
 
 func TestFinding(t *testing.T) {
+	simulated(t)
 	d, m := open(t), module(t)
 	y := cuda.Must(d.Zeros(cuda.F32, 4, 16))
 	if err := cuda.Must(m.Kernel("beyond")).Launch(cuda.Config{Grid: cuda.D(1), Block: cuda.D(64)}, y, 60); err != nil {
@@ -205,22 +217,32 @@ func TestRandn(t *testing.T) {
 	}
 }
 
+// A launch from compiled Go: what the caller waits for, and what it takes until the
+// device has done it ("us/done").
 func BenchmarkLaunch(b *testing.B) {
 	d, m := open(b), module(b)
-	k := cuda.Must(m.Kernel("say"))
-	c := cuda.Config{Grid: cuda.D(1), Block: cuda.D(32), Device: d}
+	k := cuda.Must(m.Kernel("saxpy"))
+	x := cuda.Must(d.Zeros(cuda.F32, 128))
+	c := cuda.Config{Grid: cuda.D(1), Block: cuda.D(32)}
+	if err := d.Sync(); err != nil {
+		b.Fatal(err)
+	}
+	start, n := time.Now(), 0
 	for b.Loop() {
-		if err := k.Launch(c, 1); err != nil {
+		if err := k.Launch(c, x, x, 1, 0); err != nil {
 			b.Fatal(err)
 		}
+		n++
 	}
 	b.StopTimer()
 	if err := d.Sync(); err != nil {
 		b.Fatal(err)
 	}
+	b.ReportMetric(float64(time.Since(start).Microseconds())/float64(n), "us/done")
 }
 
 func TestShow(t *testing.T) {
+	simulated(t)
 	d := open(t)
 	x := cuda.Must(d.Arange(cuda.F32, 100))
 	if got, want := x.String(), "tensor f32[100] on sim\n[0, 1, 2, ..., 97, 98, 99]"; got != want {

@@ -145,7 +145,7 @@ func (d *Device) SyncContext(ctx context.Context) error {
 		return nil
 	}
 	d.busy.Store(false)
-	return d.client.Sync(ctx, 0, d.streamID())
+	return d.client.Sync(ctx, 0, 0) // of all streams
 }
 
 // SetOption sets what only some devices have. The simulator has "seed", the order of

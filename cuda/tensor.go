@@ -75,7 +75,7 @@ func collect(g garbage) {
 		return
 	}
 	g.dev.used.Add(-g.bytes)
-	_ = g.dev.client.Free(g.handle) // nobody is there to be told
+	g.dev.client.Drop(g.handle)
 }
 
 func clone(v []int) []int { return append([]int{}, v...) }

@@ -35,11 +35,13 @@ type Client struct {
 
 // child is one device process.
 type child struct {
-	gen    uint64
-	cmd    *exec.Cmd
-	conn   *os.File
-	shared []byte
-	drop   func()
+	gen     uint64
+	cmd     *exec.Cmd
+	conn    *os.File
+	shared  []byte
+	drop    func()
+	reports string   // compute-sanitizer's file, "" without it
+	words   *limited // what it says on standard output and error
 
 	out     []byte // commands that were not sent yet
 	kick    chan struct{}
@@ -143,6 +145,52 @@ func (c *Client) program() (string, error) {
 	return gpu, nil
 }
 
+// SanitizerLog is the variable that names the file of compute-sanitizer's reports to
+// a device process, and Sanitizer the one with which a user asks for its tool:
+// memcheck, racecheck, initcheck or synccheck.
+const (
+	SanitizerLog = "WARPBOOK_SANITIZER_LOG"
+	Sanitizer    = "WARPBOOK_SANITIZE"
+)
+
+// command is what starts the process, under compute-sanitizer when that is asked for.
+// reports is the file that it writes to.
+func (c *Client) command(exe string) (cmd *exec.Cmd, reports string, err error) {
+	env := append(os.Environ(), childVariable+"="+c.kind+":"+strconv.Itoa(c.index))
+	tool := os.Getenv(Sanitizer)
+	if c.kind == "sim" || tool == "" || tool == "off" {
+		cmd = exec.Command(exe)
+		cmd.Env = env
+		return cmd, "", nil
+	}
+	path, err := sanitizer()
+	if err != nil {
+		return nil, "", err
+	}
+	f, err := os.CreateTemp("", "warpbook-sanitizer-*.log")
+	if err != nil {
+		return nil, "", fmt.Errorf("a file for compute-sanitizer's reports: %w", err)
+	}
+	f.Close()
+	cmd = exec.Command(path, "--tool", tool, "--log-file", f.Name(), "--report-api-errors", "no", "--show-backtrace", "no", exe)
+	cmd.Env = append(env, SanitizerLog+"="+f.Name())
+	return cmd, f.Name(), nil
+}
+
+// sanitizer finds compute-sanitizer.
+func sanitizer() (string, error) {
+	if path, err := exec.LookPath("compute-sanitizer"); err == nil {
+		return path, nil
+	}
+	for _, home := range []string{os.Getenv("CUDA_HOME"), os.Getenv("CUDA_PATH"), "/usr/local/cuda"} {
+		path := filepath.Join(home, "bin", "compute-sanitizer")
+		if _, err := os.Stat(path); home != "" && err == nil {
+			return path, nil
+		}
+	}
+	return "", errors.New("compute-sanitizer is not installed here: it comes with the CUDA toolkit, or as the conda package cuda-sanitizer-api; the simulator makes the same checks without it")
+}
+
 // start starts a process, with mu held.
 func (c *Client) start() error {
 	exe, err := c.program()
@@ -165,17 +213,24 @@ func (c *Client) start() error {
 		ours.Close()
 		return err
 	}
-	cmd := exec.Command(exe)
-	cmd.Env = append(os.Environ(), childVariable+"="+c.kind+":"+strconv.Itoa(c.index))
+	words := &limited{}
+	cmd, reports, err := c.command(exe)
+	if err != nil {
+		ours.Close()
+		drop()
+		return err
+	}
 	cmd.ExtraFiles = []*os.File{theirs, file}
-	cmd.Stderr = &limited{}
+	cmd.Stdout, cmd.Stderr = words, words // a child that cannot start says why on either
+	ownGroup(cmd)
 	if err := cmd.Start(); err != nil {
 		ours.Close()
 		drop()
+		os.Remove(reports)
 		return fmt.Errorf("start a device process: %w", err)
 	}
 	c.gen++
-	ch := &child{gen: c.gen, cmd: cmd, conn: ours, shared: shared, drop: drop, kick: make(chan struct{}, 1), replies: map[uint32]chan answer{}, dead: make(chan struct{})}
+	ch := &child{gen: c.gen, cmd: cmd, conn: ours, shared: shared, drop: drop, reports: reports, words: words, kick: make(chan struct{}, 1), replies: map[uint32]chan answer{}, dead: make(chan struct{})}
 	c.child = ch
 	go c.write(ch)
 	go c.read(ch)
@@ -196,6 +251,12 @@ func (l *limited) Write(p []byte) (int, error) {
 		l.b = l.b[len(l.b)-4096:]
 	}
 	return len(p), nil
+}
+
+func (l *limited) text() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return string(l.b)
 }
 
 // write sends commands, as many as there are, so that a caller never waits for it.
@@ -221,7 +282,6 @@ func (c *Client) write(ch *child) {
 // read takes answers and printed text until the process ends.
 func (c *Client) read(ch *child) {
 	r := bufio.NewReaderSize(ch.conn, 1<<16)
-	var lost *Fault
 	for {
 		o, p, err := readFrame(r)
 		if err != nil {
@@ -239,11 +299,11 @@ func (c *Client) read(ch *child) {
 				if json.Unmarshal(text, a.fault) != nil {
 					a.fault = &Fault{Code: "device", Message: string(text)}
 				}
-				if a.fault.Fatal {
-					lost = a.fault
-				}
 			}
 			c.mu.Lock()
+			if a.fault != nil && a.fault.Fatal { // it is about to end: nothing goes there any more
+				c.lose(ch, a.fault)
+			}
 			wait := ch.replies[number]
 			delete(ch.replies, number)
 			c.mu.Unlock()
@@ -252,32 +312,35 @@ func (c *Client) read(ch *child) {
 			}
 		}
 	}
-	_ = ch.cmd.Process.Kill() // it may have gone already
+	killGroup(ch.cmd)
 	err := ch.cmd.Wait()
+	os.Remove(ch.reports)
 	reason := "it ended"
 	if err != nil {
 		reason = err.Error()
 	}
-	if words := strings.TrimSpace(string(ch.cmd.Stderr.(*limited).b)); words != "" && lost == nil {
+	if words := strings.TrimSpace(ch.words.text()); words != "" {
 		reason += ": " + words
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if ch.reason == nil {
-		ch.reason = &Fault{Code: "ended", Message: "the device process ended (" + reason + ")", Fatal: true}
-		if lost != nil {
-			ch.reason = lost
-		}
-	}
-	if c.child == ch {
-		c.child, c.restart = nil, ch.reason.Error()
-	}
+	c.lose(ch, &Fault{Code: "ended", Message: "the device process ended (" + reason + ")", Fatal: true})
 	close(ch.dead)
 	ch.conn.Close()
 	ch.bulk.Lock()
 	ch.drop()
 	ch.shared = nil
 	ch.bulk.Unlock()
+}
+
+// lose ends a process's generation, for a reason when there is none yet; mu is held.
+func (c *Client) lose(ch *child, reason error) {
+	if ch.reason == nil {
+		ch.reason = reason
+	}
+	if c.child == ch {
+		c.child, c.restart = nil, ch.reason.Error()
+	}
 }
 
 // Generation counts the processes that there were. It starts one when there is none.
@@ -418,7 +481,7 @@ func (c *Client) kill(ch *child, reason error) {
 		ch.reason = reason
 	}
 	c.mu.Unlock()
-	_ = ch.cmd.Process.Kill() // it may have gone already
+	killGroup(ch.cmd)
 	<-ch.dead
 }
 

@@ -54,6 +54,16 @@ func (c *Client) Free(h Handle) error {
 	return err
 }
 
+// Drop gives a buffer back that nobody refers to any more. Unlike Free it is never
+// part of what is measured, and the buffer may be gone.
+func (c *Client) Drop(h Handle) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if ch, err := c.current(h.Gen); err == nil {
+		ch.append(opDrop, func(e *encoder) { e.u32(h.ID) })
+	}
+}
+
 // Label changes a buffer's label.
 func (c *Client) Label(h Handle, label Label) error {
 	text, err := json.Marshal(label)

@@ -2,6 +2,7 @@ package device
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -28,8 +29,11 @@ const spin = `.version 9.0
 .visible .entry one(.param .u64 p) { .reg .b64 %rd<2>; .reg .b32 %r<2>; ld.param.u64 %rd1, [p]; mov.u32 %r1, 7; st.global.u32 [%rd1], %r1; ret; }
 `
 
+// testKind is what the tests run on: the simulator, or what WARPBOOK_TEST_DEVICE says.
+func testKind() string { return cmp.Or(os.Getenv("WARPBOOK_TEST_DEVICE"), "sim") }
+
 func client(t *testing.T) *Client {
-	c := NewClient("sim", 0, nil)
+	c := NewClient(testKind(), 0, nil)
 	t.Cleanup(c.Close)
 	return c
 }
@@ -119,6 +123,9 @@ func TestDeaths(t *testing.T) {
 
 // A finding is told once, by the next answer, and the process lives.
 func TestFinding(t *testing.T) {
+	if testKind() != "sim" {
+		t.Skip("a GPU does not survive a trap")
+	}
 	c := client(t)
 	mod := launch(t, c, 1)
 	err := c.Sync(context.Background(), mod.Gen, 0)
@@ -219,4 +226,50 @@ func FuzzServe(f *testing.F) {
 		err := serve(bytes.NewReader(in), io.Discard, make([]byte, 4096), func(print io.Writer) (Backend, error) { return OpenSimulator(print) })
 		_ = err // some inputs are refused, as they should be
 	})
+}
+
+// null is a device that does nothing.
+type null struct{ Backend }
+
+func (null) Launch(Stream, Launch) error { return nil }
+
+func (null) Load(string, Source) (uint32, []KernelInfo, error) {
+	return 1, []KernelInfo{{ID: 1, Name: "k"}}, nil
+}
+
+// What the server itself adds to a launch.
+func BenchmarkServe(b *testing.B) {
+	sim, err := OpenSimulator(io.Discard)
+	if err != nil {
+		b.Fatal(err)
+	}
+	var alloc, load, launch encoder
+	alloc.u32(1)
+	alloc.u32(0)
+	alloc.u64(64)
+	alloc.text("{}")
+	load.u32(1)
+	load.u32(1)
+	load.text("")
+	load.text("{}")
+	for _, v := range []uint32{0, 1, 0, 1, 1, 1, 32, 1, 1, 0, 0, 0, 0} {
+		launch.u32(v)
+	}
+	launch.u8(0)
+	launch.bytes(make([]byte, 24))
+	launch.u32(2)
+	for at := range uint32(2) {
+		launch.u32(8 * at)
+		launch.u32(1)
+		launch.u64(0)
+	}
+	in := frame(frame(nil, opAlloc, alloc), opLoad, load)
+	one := frame(nil, opLaunch, launch)
+	for range b.N {
+		in = append(in, one...)
+	}
+	b.ResetTimer()
+	if err := serve(bytes.NewReader(in), io.Discard, nil, func(io.Writer) (Backend, error) { return null{sim}, nil }); err != nil {
+		b.Fatal(err)
+	}
 }

@@ -2,7 +2,6 @@ package device
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -10,7 +9,6 @@ import (
 	"io"
 	"runtime"
 	"sync"
-	"time"
 )
 
 // sharedBytes is the size of the memory that parent and child share, for bulk data.
@@ -23,18 +21,18 @@ type server struct {
 	out     io.Writer
 	mu      sync.Mutex // of out
 
-	buffers map[uint32]buffer
+	buffers map[uint32]*buffer
 	modules map[uint32]module
 	streams map[uint32]Stream
 	events  map[uint32]Event
-	graphs  map[uint32]Graph
-	failed  error // of a command that is not answered; told by the next answer
-	recent  []string
-}
-
-type buffer struct {
-	addr  Address
-	bytes int64
+	graphs  map[uint32]graph
+	failed  error      // of a command that is not answered; told by the next answer
+	recent  []launched // since the last wait, the first few
+	capture bool       // a stream is being captured
+	held    []*buffer  // given back meanwhile: the graph may use them
+	log     *[]Action
+	guard   *guard
+	labels  map[string]Label // by their text: the same come again and again
 }
 
 type module struct {
@@ -47,8 +45,8 @@ type module struct {
 func serve(in io.Reader, out io.Writer, shared []byte, open func(print io.Writer) (Backend, error)) error {
 	runtime.LockOSThread() // a context of the driver belongs to a thread
 	defer runtime.UnlockOSThread()
-	s := &server{shared: shared, out: out, buffers: map[uint32]buffer{}, modules: map[uint32]module{},
-		streams: map[uint32]Stream{0: 0}, events: map[uint32]Event{}, graphs: map[uint32]Graph{}}
+	s := &server{shared: shared, out: out, buffers: map[uint32]*buffer{}, modules: map[uint32]module{},
+		streams: map[uint32]Stream{0: 0}, events: map[uint32]Event{}, graphs: map[uint32]graph{}, labels: map[string]Label{}}
 	b, err := open(printer{s})
 	if err != nil {
 		b, s.failed = nil, &Fault{Code: "device", Message: err.Error(), Fatal: true}
@@ -56,10 +54,6 @@ func serve(in io.Reader, out io.Writer, shared []byte, open func(print io.Writer
 		defer b.Close()
 	}
 	s.backend = b
-	type command struct {
-		op      op
-		payload []byte
-	}
 	// Reading goes on while the device works, so that the end of the parent is seen.
 	queue := make(chan command, 4096)
 	ended := make(chan error, 1)
@@ -157,17 +151,6 @@ func (s *server) handle(o op, payload []byte) error {
 	return s.send(opReply, e)
 }
 
-func (s *server) buffer(id uint32, offset, n uint64) (Address, error) {
-	b, ok := s.buffers[id]
-	if !ok {
-		return 0, fmt.Errorf("there is no buffer %d", id)
-	}
-	if offset > uint64(b.bytes) || n > uint64(b.bytes)-offset {
-		return 0, fmt.Errorf("%d bytes at %d of a buffer of %d", n, offset, b.bytes)
-	}
-	return b.addr + Address(offset), nil
-}
-
 func (s *server) stream(id uint32) (Stream, error) {
 	v, ok := s.streams[id]
 	if !ok {
@@ -187,22 +170,27 @@ func (s *server) do(o op, d *decoder) error {
 		if !ok {
 			return fmt.Errorf("there is no buffer %d to free", id)
 		}
-		delete(s.buffers, id)
-		return s.backend.Free(0, b.addr)
+		return s.free(id, b)
+	case opDrop:
+		id := d.u32()
+		if b, ok := s.buffers[id]; ok { // one that was measured is gone already
+			return s.free(id, b)
+		}
+		return nil
 	case opLabel:
 		b, ok := s.buffers[d.u32()]
-		var label Label
-		if err := json.Unmarshal(d.bytes(), &label); err != nil || !ok {
+		label, err := s.label(d.bytes())
+		if err != nil || !ok {
 			return err
 		}
-		return s.backend.Name(b.addr, label)
+		b.label = label
+		return s.backend.Name(b.base, label)
 	case opWrite:
 		id, offset, data := d.u32(), d.u64(), d.bytes()
-		addr, err := s.buffer(id, offset, uint64(len(data)))
-		if err != nil || d.bad {
-			return errors.Join(err, d.err())
+		if d.bad {
+			return errShort
 		}
-		return s.backend.Write(0, addr, data)
+		return s.write(id, offset, data)
 	case opCopy:
 		return s.copy(d)
 	case opFill:
@@ -221,38 +209,21 @@ func (s *server) do(o op, d *decoder) error {
 	return s.order(o, d)
 }
 
-func (s *server) alloc(d *decoder) error {
-	id, stream, n := d.u32(), d.u32(), d.u64()
-	var label Label
-	if err := json.Unmarshal(d.bytes(), &label); err != nil {
-		return fmt.Errorf("an allocation's label: %w", err)
-	}
-	st, err := s.stream(stream)
-	if err != nil {
-		return err
-	}
-	addr, err := s.backend.Alloc(st, int64(n), label)
-	if err != nil {
-		return &Fault{Code: "memory", Message: err.Error()}
-	}
-	s.buffers[id] = buffer{addr, int64(n)}
-	return nil
-}
-
 func (s *server) copy(d *decoder) error {
 	stream, to, toOffset, from, fromOffset, n := d.u32(), d.u32(), d.u64(), d.u32(), d.u64(), d.u64()
 	st, err := s.stream(stream)
 	if err != nil {
 		return err
 	}
-	dst, err := s.buffer(to, toOffset, n)
+	dst, err := s.buffer(stream, to, toOffset, n)
 	if err != nil {
 		return err
 	}
-	src, err := s.buffer(from, fromOffset, n)
+	src, err := s.buffer(stream, from, fromOffset, n)
 	if err != nil || d.bad {
 		return errors.Join(err, d.err())
 	}
+	s.note(Action{Kind: "copy", Stream: stream, Bytes: int64(n)})
 	return s.backend.Copy(st, dst, src, int64(n))
 }
 
@@ -265,10 +236,11 @@ func (s *server) fill(d *decoder) error {
 	if len(pattern) == 0 || len(pattern) > 8 || count > 1<<40 {
 		return errShort
 	}
-	addr, err := s.buffer(id, offset, uint64(len(pattern))*count)
+	addr, err := s.buffer(stream, id, offset, uint64(len(pattern))*count)
 	if err != nil || d.bad {
 		return errors.Join(err, d.err())
 	}
+	s.note(Action{Kind: "fill", Stream: stream, Bytes: int64(len(pattern)) * int64(count)})
 	return s.backend.Fill(st, addr, pattern, int64(count))
 }
 
@@ -283,7 +255,7 @@ func (s *server) launch(d *decoder) error {
 	}
 	for range patches {
 		at, id, offset := d.u32(), d.u32(), d.u64()
-		addr, err := s.buffer(id, offset, 0)
+		addr, err := s.buffer(stream, id, offset, 0)
 		if err != nil {
 			return err
 		}
@@ -304,9 +276,11 @@ func (s *server) launch(d *decoder) error {
 	}
 	info := &m.kernels[kernel]
 	l.Kernel = info.ID
-	geometry := fmt.Sprintf("<<<(%d,%d,%d), (%d,%d,%d)>>>", l.Grid.X, l.Grid.Y, l.Grid.Z, l.Block.X, l.Block.Y, l.Block.Z)
 	if len(s.recent) < 16 {
-		s.recent = append(s.recent, info.Name+geometry)
+		s.recent = append(s.recent, launched{info, l.Grid, l.Block})
+	}
+	if s.log != nil {
+		s.note(Action{Kind: "launch", Stream: stream, Kernel: readable(info.Name), Grid: l.Grid, Block: l.Block})
 	}
 	if err := s.backend.Launch(st, l); err != nil {
 		var f *Fault
@@ -314,7 +288,7 @@ func (s *server) launch(d *decoder) error {
 			f = &Fault{Code: "launch", Message: err.Error()}
 		}
 		if f.Kernel == "" {
-			f.Kernel, f.Geometry = info.Name, geometry
+			f.Kernel, f.Geometry = readable(info.Name), geometry(l.Grid, l.Block)
 		}
 		return f
 	}
@@ -330,12 +304,7 @@ func (s *server) order(o op, d *decoder) error {
 		s.streams[first] = st
 		return err
 	case opFreeStream:
-		st, err := s.stream(first)
-		delete(s.streams, first)
-		if err != nil || first == 0 {
-			return err
-		}
-		return s.backend.FreeStream(st)
+		return s.freeStream(first)
 	case opRecord:
 		st, err := s.stream(d.u32())
 		if err != nil {
@@ -362,13 +331,13 @@ func (s *server) order(o op, d *decoder) error {
 		if err != nil {
 			return err
 		}
-		return s.backend.BeginCapture(st)
+		return s.begin(st)
 	case opEnd:
 		st, err := s.stream(first)
 		if err != nil {
 			return err
 		}
-		g, err := s.backend.EndCapture(st)
+		g, err := s.end(st)
 		s.graphs[d.u32()] = g
 		return err
 	case opReplay:
@@ -376,14 +345,14 @@ func (s *server) order(o op, d *decoder) error {
 		if err != nil {
 			return err
 		}
-		return s.backend.LaunchGraph(st, s.graphs[d.u32()])
+		return s.backend.LaunchGraph(st, s.graphs[d.u32()].id)
 	case opFreeGraph:
 		g, ok := s.graphs[first]
 		delete(s.graphs, first)
 		if !ok {
 			return nil
 		}
-		return s.backend.FreeGraph(g)
+		return s.freeGraph(g)
 	}
 	return fmt.Errorf("the command %d is not known", o)
 }
@@ -412,10 +381,9 @@ func (s *server) ask(o op, d *decoder) ([]byte, error) {
 		e.u64(uint64(t))
 		return e, err
 	case opOption:
-		name := d.text()
-		return nil, s.backend.Option(name, d.text())
+		return nil, s.option(d.text(), d.text())
 	case opReport:
-		return s.backend.Report(d.text())
+		return s.report(d.text())
 	case opTime:
 		return s.time(d)
 	}
@@ -426,11 +394,28 @@ func (s *server) ask(o op, d *decoder) ([]byte, error) {
 func (s *server) sync(st Stream) error {
 	err := s.backend.Sync(context.Background(), st)
 	var f *Fault
-	if errors.As(err, &f) && f.Code != "kernel" && len(s.recent) > 0 {
-		f.Launches = s.recent
+	if errors.As(err, &f) && f.Code != "kernel" {
+		for _, l := range s.recent {
+			f.Launches = append(f.Launches, readable(l.kernel.Name)+geometry(l.grid, l.block))
+		}
 	}
-	s.recent = s.recent[:0:0]
+	if f != nil && f.Kernel == "" && len(s.recent) == 1 {
+		l := s.recent[0]
+		f.Kernel, f.Geometry = readable(l.kernel.Name), geometry(l.grid, l.block)
+	}
+	s.recent = s.recent[:0]
 	return err
+}
+
+// launched is a launch that may turn out to be what went wrong.
+type launched struct {
+	kernel      *KernelInfo
+	grid, block Dim
+}
+
+// geometry writes a launch as CUDA C++ does.
+func geometry(grid, block Dim) string {
+	return fmt.Sprintf("<<<(%d,%d,%d), (%d,%d,%d)>>>", grid.X, grid.Y, grid.Z, block.X, block.Y, block.Z)
 }
 
 func (s *server) bulk(o op, d *decoder) error {
@@ -438,17 +423,17 @@ func (s *server) bulk(o op, d *decoder) error {
 	if d.bad || at > uint64(len(s.shared)) || n > uint64(len(s.shared))-at {
 		return errShort
 	}
-	addr, err := s.buffer(id, offset, n)
+	if o == opWriteShared {
+		return s.write(id, offset, s.shared[at:at+n])
+	}
+	b, addr, err := s.within(id, offset, n)
 	if err != nil {
 		return err
-	}
-	if o == opWriteShared {
-		return s.backend.Write(0, addr, s.shared[at:at+n])
 	}
 	if err := s.sync(0); err != nil {
 		return err
 	}
-	return s.backend.Read(0, s.shared[at:at+n], addr)
+	return s.backend.Read(s.streams[b.home], s.shared[at:at+n], addr)
 }
 
 func (s *server) load(d *decoder) ([]byte, error) {
@@ -463,127 +448,4 @@ func (s *server) load(d *decoder) ([]byte, error) {
 	}
 	s.modules[id] = module{mod, kernels}
 	return json.Marshal(kernels)
-}
-
-// time plays a tape of commands again and again and returns microseconds a call.
-func (s *server) time(d *decoder) ([]byte, error) {
-	var spec Timing
-	if err := json.Unmarshal(d.bytes(), &spec); err != nil {
-		return nil, fmt.Errorf("a measurement: %w", err)
-	}
-	stream, err := s.stream(d.u32())
-	if err != nil {
-		return nil, err
-	}
-	tape := d.bytes()
-	if d.bad || spec.Calls < 1 || spec.Calls > 1<<20 || spec.Samples < 1 || spec.Samples > 1<<20 {
-		return nil, errShort
-	}
-	play := func() error {
-		r := bufio.NewReader(bytes.NewReader(tape))
-		for {
-			o, p, err := readFrame(r)
-			if errors.Is(err, io.EOF) {
-				return nil
-			}
-			if err != nil {
-				return err
-			}
-			if o.answered() {
-				return fmt.Errorf("what is measured must not wait for the device")
-			}
-			if err := s.do(o, &decoder{b: p}); err != nil {
-				return err
-			}
-		}
-	}
-	for range max(spec.Warmups, 1) {
-		if err := play(); err != nil {
-			return nil, err
-		}
-	}
-	if err := s.sync(stream); err != nil {
-		return nil, err
-	}
-	run := func() error {
-		for range spec.Calls {
-			if err := play(); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	if spec.Graph {
-		if err := s.backend.BeginCapture(stream); err != nil {
-			return nil, err
-		}
-		err := run()
-		g, end := s.backend.EndCapture(stream)
-		if err != nil || end != nil {
-			return nil, errors.Join(err, end)
-		}
-		defer s.backend.FreeGraph(g)
-		run = func() error { return s.backend.LaunchGraph(stream, g) }
-		if err := run(); err != nil {
-			return nil, err
-		}
-	}
-	flush, err := s.flusher(spec.Flush)
-	if err != nil {
-		return nil, err
-	}
-	defer flush(false)
-	micros := make([]float64, 0, spec.Samples)
-	for range spec.Samples {
-		t, err := s.sample(stream, run, flush)
-		if err != nil {
-			return nil, err
-		}
-		micros = append(micros, float64(t.Nanoseconds())/1e3/float64(spec.Calls))
-	}
-	return json.Marshal(micros)
-}
-
-// flusher returns a function that overwrites the cache, or with false frees what it
-// needs for that.
-func (s *server) flusher(n int64) (func(again bool) error, error) {
-	if n <= 0 {
-		return func(bool) error { return nil }, nil
-	}
-	addr, err := s.backend.Alloc(0, n, Label{Name: "cache flush"})
-	if err != nil {
-		return nil, err
-	}
-	return func(again bool) error {
-		if !again {
-			return s.backend.Free(0, addr)
-		}
-		return s.backend.Fill(0, addr, []byte{0}, n)
-	}, nil
-}
-
-func (s *server) sample(stream Stream, run func() error, flush func(bool) error) (time.Duration, error) {
-	if err := flush(true); err != nil {
-		return 0, err
-	}
-	if err := s.sync(stream); err != nil {
-		return 0, err
-	}
-	from, err := s.backend.Record(stream)
-	if err != nil {
-		return 0, err
-	}
-	defer s.backend.FreeEvent(from)
-	if err := run(); err != nil {
-		return 0, err
-	}
-	to, err := s.backend.Record(stream)
-	if err != nil {
-		return 0, err
-	}
-	defer s.backend.FreeEvent(to)
-	if err := s.sync(stream); err != nil {
-		return 0, err
-	}
-	return s.backend.Elapsed(from, to)
 }

@@ -28,6 +28,7 @@ type simulator struct {
 	found    []string
 	kernel   string
 	geometry string
+	poison   bool // fresh memory reads as ones, which are NaN
 }
 
 // tape is what a capture has recorded.
@@ -55,6 +56,9 @@ func (s *simulator) id() uint32 {
 
 func (s *simulator) Alloc(_ Stream, n int64, label Label) (Address, error) {
 	a, err := s.dev.Alloc(n, sim.Label(label))
+	if err == nil && s.poison {
+		err = s.dev.Poison(a, int(n))
+	}
 	return Address(a), err
 }
 
@@ -229,6 +233,8 @@ func (s *simulator) Option(name, value string) error {
 			return fmt.Errorf("a seed is a number, not %q", value)
 		}
 		s.dev.SetSeed(v)
+	case "poison":
+		s.poison = value == "on"
 	case "budget":
 		v, err := strconv.ParseInt(value, 0, 64)
 		if err != nil || v < 1 {

@@ -5,6 +5,7 @@ package device
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"os/signal"
 	"syscall"
 
@@ -56,3 +57,9 @@ func sharedFile(n int64) (*os.File, error) {
 // ignoreInterrupts keeps a device process out of the terminal's and the kernel's
 // interrupts: its parent decides.
 func ignoreInterrupts() { signal.Ignore(os.Interrupt) }
+
+// ownGroup makes a process the first of a group: what it starts ends with it.
+func ownGroup(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
+
+// killGroup ends the group; it may have gone already.
+func killGroup(cmd *exec.Cmd) { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }

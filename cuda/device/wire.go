@@ -19,6 +19,7 @@ const (
 	opAlloc          // buffer, bytes, label
 	opAllocWait      // * the same, for sizes that may not fit
 	opFree           // buffer
+	opDrop           // buffer, which may be gone
 	opLabel          // buffer, label
 	opWrite          // buffer, offset, data
 	opWriteShared    // * buffer, offset, place in shared memory, bytes

@@ -254,8 +254,8 @@ func (d *Device) Fill(addr uint64, pattern []byte, count int) error {
 	return nil
 }
 
-// Poison forgets that the n bytes at addr were written, and fills them with a
-// pattern that is no sensible number of any type.
+// Poison forgets that the n bytes at addr were written, and fills them with ones,
+// which floating-point types read as NaN.
 func (d *Device) Poison(addr uint64, n int) error {
 	a, at, err := d.span(addr, n, "a poisoning")
 	if err != nil {
@@ -267,7 +267,7 @@ func (d *Device) Poison(addr uint64, n int) error {
 		}
 	}
 	for i := at; i < at+n; i++ {
-		a.Data[i] = 0xfd
+		a.Data[i] = 0xff
 		a.init[i/64].And(^(uint64(1) << (i % 64)))
 	}
 	return nil

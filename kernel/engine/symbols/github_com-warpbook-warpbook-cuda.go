@@ -16,6 +16,7 @@ func init() {
 		"Compile":      reflect.ValueOf(cuda.Compile),
 		"D":            reflect.ValueOf(cuda.D),
 		"Define":       reflect.ValueOf(cuda.Define),
+		"ErrGuard":     reflect.ValueOf(&cuda.ErrGuard).Elem(),
 		"F16":          reflect.ValueOf(cuda.F16),
 		"F32":          reflect.ValueOf(cuda.F32),
 		"F64":          reflect.ValueOf(cuda.F64),
@@ -37,6 +38,7 @@ func init() {
 		"U8":           reflect.ValueOf(cuda.U8),
 
 		// type definitions
+		"Action": reflect.ValueOf((*cuda.Action)(nil)),
 		"Config": reflect.ValueOf((*cuda.Config)(nil)),
 		"DType":  reflect.ValueOf((*cuda.DType)(nil)),
 		"Device": reflect.ValueOf((*cuda.Device)(nil)),
