@@ -119,6 +119,14 @@ func installKernel(ctx context.Context, o install.Options) (install.Result, erro
 	} else {
 		fmt.Printf("Up to date: %s starts %s\n", done.Spec, done.Program)
 	}
+	switch {
+	case done.GPU != "":
+		fmt.Println("Kernels run on the GPU:", done.GPU)
+	case errors.Is(done.NoGPU, install.ErrNoDriver):
+		fmt.Println("Kernels run on the simulator:", done.NoGPU)
+	default:
+		fmt.Println("Kernels run on the simulator, though there is a GPU:", done.NoGPU)
+	}
 	if !done.Compiler {
 		fmt.Println("There is no Go toolchain on the PATH, so only simple statements run. Install Go from https://go.dev/dl and run this again.")
 	}

@@ -63,13 +63,16 @@ and the exit status tells how that went.`,
 
 // pythonFor finds JupyterLab, or installs a private one.
 func pythonFor(ctx context.Context, place install.Place, source string) (install.Python, error) {
+	bars := newProgress(os.Stderr)
+	defer bars.end()
 	if python, ok := install.FindPython(ctx, place); ok {
 		fmt.Printf("JupyterLab %s: %s\n", python.Lab, python.Exe)
+		if err := install.NeedCompiler(ctx, place, python, bars.step); err != nil {
+			fmt.Fprintln(os.Stderr, err) // the lessons that need no kernel of one's own work without
+		}
 		return python, nil
 	}
 	papermill := filepath.Join(source, "python", "papermill_warpbook")
-	bars := newProgress(os.Stderr)
-	defer bars.end()
 	return install.MakePython(ctx, place, papermill, bars.step)
 }
 

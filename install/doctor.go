@@ -41,7 +41,7 @@ func Diagnose(ctx context.Context, place Place, name string) Diagnosis {
 	}
 	d := Diagnosis{goTool(ctx), cCompiler()}
 	d = append(d, kernel(ctx, place, name)...)
-	return append(d, lab(ctx, place), driver(), compiler(place))
+	return append(d, lab(ctx, place), driver(place), compiler(place))
 }
 
 func goTool(ctx context.Context) Finding {
@@ -121,12 +121,16 @@ func lab(ctx context.Context, place Place) Finding {
 	return f
 }
 
-func driver() Finding {
+func driver(place Place) Finding {
 	f := Finding{What: "NVIDIA driver", State: "none: GPU workshops run on the simulator",
 		Remedy: "to use a GPU, install the driver from https://www.nvidia.com/drivers"}
 	if raw, err := os.ReadFile("/proc/driver/nvidia/version"); err == nil {
 		first, _, _ := strings.Cut(string(raw), "\n")
 		f.State, f.OK = strings.Join(strings.Fields(first), " "), true
+		if _, err := os.Stat(filepath.Join(filepath.Dir(place.Program()), GPUProgram)); err != nil {
+			f.State, f.OK = f.State+", but there is no program that uses it", false
+			f.Remedy = "run `warpbook install`, which builds it or says what is missing"
+		}
 	}
 	return f
 }
@@ -134,7 +138,7 @@ func driver() Finding {
 // compiler looks for NVIDIA's run-time compiler where cells would find it.
 func compiler(place Place) Finding {
 	f := Finding{What: "NVRTC", Remedy: "`make lab` installs it, and so does `pip install nvidia-cuda-nvrtc==13.0.88`"}
-	c, err := nvrtc.Find(place.Venv())
+	c, err := nvrtc.Find(place.Venv(), place.Wheels())
 	if err != nil {
 		f.State = "none: %%cuda cells cannot be compiled here"
 		return f

@@ -33,12 +33,15 @@ type Result struct {
 	Spec     string // the kernelspec's folder
 	Changed  bool   // false: everything was up to date
 	Compiler bool   // false: no Go toolchain, so cells that need the compiler will say so
+	GPU      string // the program that serves GPUs, "" where there is none
+	NoGPU    error  // why there is none
 }
 
 // state is install.json: what stands at a place.
 type state struct {
-	Hash  string   `json:"source"`    // of the source that the program was built from
-	Build string   `json:"toolchain"` // go version and the settings that a plugin has to share
+	Hash  string   `json:"source"`        // of the source that the program was built from
+	GPU   string   `json:"gpu,omitempty"` // what the program for GPUs was built from
+	Build string   `json:"toolchain"`     // go version and the settings that a plugin has to share
 	Specs []string `json:"kernelspecs"`
 }
 
@@ -76,6 +79,7 @@ func Run(ctx context.Context, o Options, p Progress) (Result, error) {
 			return r, err
 		}
 	}
+	r.GPU, r.NoGPU = gpuProgram(ctx, o, r.Program, p)
 	p.step("Writing the kernelspec")
 	changed, err := WriteSpec(dir, NewSpec(name, r.Program, o.Env))
 	if err != nil {
@@ -193,7 +197,7 @@ func Uninstall(place Place, name string) ([]string, error) {
 	if len(s.Specs) > 0 {
 		return gone, place.remember(func(t *state) { t.Specs = s.Specs })
 	}
-	for _, part := range []string{"bin", "src", "venv", "install.json"} {
+	for _, part := range []string{"bin", "src", "venv", "nvrtc", "install.json"} {
 		path := filepath.Join(place.Root, part)
 		if _, err := os.Lstat(path); err != nil {
 			continue
