@@ -84,7 +84,7 @@ func (stdout) Write(p []byte) (int, error) { return os.Stdout.Write(p) }
 // resolve reads a device's name.
 func resolve(name string) (kind string, index int, err error) {
 	if name == "" || name == "auto" {
-		name = os.Getenv("WARPBOOK_DEVICE")
+		name = os.Getenv(deviceVariable)
 		if name == "" || name == "auto" {
 			name = "sim"
 			if gpuPresent() {
@@ -149,8 +149,8 @@ func (d *Device) SyncContext(ctx context.Context) error {
 }
 
 // SetOption sets what only some devices have. The simulator has "seed", the order of
-// blocks and warps, and "budget", the instructions after which a kernel counts as
-// endless.
+// blocks and warps; "schedules", under how many such orders it tries each launch; and
+// "budget", the instructions after which a kernel counts as endless.
 func (d *Device) SetOption(name, value string) error {
 	return d.client.Option(context.Background(), name, value)
 }

@@ -145,7 +145,13 @@ func (m *Module) on(d *Device) (loaded, error) {
 	if l, ok := m.loaded[d]; ok && d.client.Alive(l.handle.Gen) {
 		return l, nil
 	}
-	h, infos, err := d.client.Load(context.Background(), m.result.PTX, device.Source{Name: m.result.Source.Name, Text: m.result.Source.Text, Line: 1})
+	source := device.Source{Name: m.result.Source.Name, Text: m.result.Source.Text, Line: 1, Registers: map[string]int{}}
+	for _, k := range m.result.Kernels {
+		if k.Measured {
+			source.Registers[k.Symbol] = k.Registers
+		}
+	}
+	h, infos, err := d.client.Load(context.Background(), m.result.PTX, source)
 	if err != nil {
 		return loaded{}, fmt.Errorf("load the module to %s: %w", d, err)
 	}

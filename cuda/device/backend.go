@@ -104,4 +104,7 @@ type Source struct {
 	Name string // "cell [3]" or "softmax.cu"
 	Text string
 	Line int // of Text's first line in Name, from 1
+
+	// Registers of a thread, by kernel in the PTX, where machine code tells them.
+	Registers map[string]int
 }

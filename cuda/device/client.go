@@ -31,6 +31,7 @@ type Client struct {
 	restart string  // why the last process ended
 	tape    *[]byte // commands are recorded here
 	waiting atomic.Int32
+	options map[string]string // that a new process gets too
 }
 
 // child is one device process.
@@ -232,9 +233,22 @@ func (c *Client) start() error {
 	c.gen++
 	ch := &child{gen: c.gen, cmd: cmd, conn: ours, shared: shared, drop: drop, reports: reports, words: words, kick: make(chan struct{}, 1), replies: map[uint32]chan answer{}, dead: make(chan struct{})}
 	c.child = ch
+	for name, value := range c.options {
+		ch.number++ // its answer is for nobody: the option was good before
+		ch.option(name, value)
+	}
 	go c.write(ch)
 	go c.read(ch)
 	return nil
+}
+
+func (ch *child) option(name, value string) {
+	number := ch.number
+	ch.append(opOption, func(e *encoder) {
+		e.u32(number)
+		e.text(name)
+		e.text(value)
+	})
 }
 
 // limited keeps the end of what a child writes to standard error.

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"time"
 )
 
@@ -289,13 +290,30 @@ func (c *Client) Replay(stream uint32, graph Handle) error {
 // FreeGraph gives a graph back.
 func (c *Client) FreeGraph(h Handle) error { return c.simple(h.Gen, opFreeGraph, h.ID) }
 
-// Option sets what only some devices have.
+// Option sets what only some devices have. It holds for later processes too, but for
+// what is switched on and off.
 func (c *Client) Option(ctx context.Context, name, value string) error {
 	_, err := c.ask(ctx, 0, opOption, func(e *encoder) {
 		e.text(name)
 		e.text(value)
 	})
-	return err
+	if err != nil || value == "on" || value == "off" {
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.options == nil {
+		c.options = map[string]string{}
+	}
+	c.options[name] = value
+	return nil
+}
+
+// Options are those that a new process gets.
+func (c *Client) Options() map[string]string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return maps.Clone(c.options)
 }
 
 // Report fetches what a device has gathered.

@@ -2,6 +2,7 @@ package device
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"runtime"
@@ -21,6 +22,7 @@ type simulator struct {
 	dev      *sim.Device
 	modules  map[uint32]*sim.Module
 	kernels  map[uint32]*sim.Kernel
+	sources  map[uint32]Source // of kernels
 	next     uint32
 	events   map[Event]time.Time
 	tape     *tape // of the capture that is going on
@@ -29,6 +31,16 @@ type simulator struct {
 	kernel   string
 	geometry string
 	poison   bool // fresh memory reads as ones, which are NaN
+
+	schedules int // orders of blocks and warps that each launch is tried under
+	profiling bool
+	profiles  []Profile
+}
+
+// Profile is what a launch cost, and the source of its kernel.
+type Profile struct {
+	*sim.Profile
+	Source Source
 }
 
 // tape is what a capture has recorded.
@@ -39,7 +51,7 @@ type tape struct {
 
 // OpenSimulator makes the simulator's Backend. print gets what kernels print.
 func OpenSimulator(print io.Writer) (Backend, error) {
-	return &simulator{dev: sim.New(sim.Config{Stdout: print}), modules: map[uint32]*sim.Module{}, kernels: map[uint32]*sim.Kernel{},
+	return &simulator{dev: sim.New(sim.Config{Stdout: print}), modules: map[uint32]*sim.Module{}, kernels: map[uint32]*sim.Kernel{}, sources: map[uint32]Source{},
 		events: map[Event]time.Time{}, graphs: map[Graph]*tape{}}, nil
 }
 
@@ -112,7 +124,7 @@ func (s *simulator) Load(text string, src Source) (uint32, []KernelInfo, error) 
 			return 0, nil, err
 		}
 		info := KernelInfo{ID: s.id(), Name: f.Name, SharedBytes: k.StaticShared(), LocalBytes: k.Local(), MaxThreads: sim.MaxThreads}
-		s.kernels[info.ID] = k
+		s.kernels[info.ID], s.sources[info.ID] = k, src
 		infos = append(infos, info)
 	}
 	return id, infos, nil
@@ -136,9 +148,19 @@ func (s *simulator) launch(l Launch) error {
 		return fmt.Errorf("there is no kernel %d", l.Kernel)
 	}
 	spec := sim.Launch{Grid: simDim(l.Grid), Block: simDim(l.Block), Cluster: simDim(l.Cluster), Shared: int(l.Shared), Params: l.Params, Cooperative: l.Cooperative}
-	r, err := s.dev.Launch(context.Background(), k, spec)
+	var watch []sim.Checker
+	profiler := &sim.Profiler{}
+	if s.profiling {
+		watch = append(watch, profiler)
+	}
+	r, err := s.dev.Schedules(context.Background(), k, spec, max(s.schedules, 1), watch...)
 	if err != nil {
 		return &Fault{Code: "launch", Message: err.Error()}
+	}
+	if s.profiling {
+		p := profiler.Profile(r)
+		p.Kernel = readable(p.Kernel)
+		s.profiles = append(s.profiles, Profile{p, s.sources[l.Kernel]})
 	}
 	for _, f := range r.Findings {
 		if len(s.found) == 0 {
@@ -235,6 +257,14 @@ func (s *simulator) Option(name, value string) error {
 		s.dev.SetSeed(v)
 	case "poison":
 		s.poison = value == "on"
+	case "profile":
+		s.profiling, s.profiles = value == "on", []Profile{}
+	case "schedules":
+		v, err := strconv.Atoi(value)
+		if err != nil || v < 1 || v > maxSchedules {
+			return fmt.Errorf("the number of schedules is 1 to %d, not %q", maxSchedules, value)
+		}
+		s.schedules = v
 	case "budget":
 		v, err := strconv.ParseInt(value, 0, 64)
 		if err != nil || v < 1 {
@@ -247,7 +277,13 @@ func (s *simulator) Option(name, value string) error {
 	return nil
 }
 
+// maxSchedules keeps a slip of the pen from taking hours.
+const maxSchedules = 1000
+
 func (s *simulator) Report(name string) ([]byte, error) {
+	if name == "profile" {
+		return json.Marshal(s.profiles)
+	}
 	return nil, fmt.Errorf("the simulator has no report %q", name)
 }
 

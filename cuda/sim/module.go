@@ -13,6 +13,9 @@ type Source struct {
 	Name string // "cell [3]" or "softmax.cu"; "" keeps the names in the PTX
 	Text string
 	Line int // of Text's first line in Name; 0 is 1
+
+	// Registers of a thread, by kernel in the PTX, where machine code tells them.
+	Registers map[string]int
 }
 
 // line returns a line of the source.

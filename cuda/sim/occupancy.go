@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"math"
 	"strings"
 )
 
@@ -88,9 +89,11 @@ func (g GPU) Occupancy(threads, registers, shared int) Occupancy {
 	return o
 }
 
+const unlimited = math.MaxInt32 // blocks
+
 func (g GPU) byRegisters(warps, registers int) int {
 	if registers == 0 {
-		return g.Blocks
+		return unlimited
 	}
 	warp := roundUp(registers*WarpSize, registerUnit)
 	return g.Registers / warp / warpUnit * warpUnit / warps
@@ -99,7 +102,7 @@ func (g GPU) byRegisters(warps, registers int) int {
 func (g GPU) byShared(shared int) int {
 	used := roundUp(shared+g.SharedReserve, g.SharedUnit)
 	if used == 0 {
-		return g.Blocks
+		return unlimited
 	}
 	return g.SharedSM / used
 }

@@ -314,7 +314,7 @@ func (p *Profiler) Profile(r *Report) *Profile {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line))
 	})
 	for _, g := range GPUs() {
-		out.Occupancy = append(out.Occupancy, g.Occupancy(out.Block.Count(), 0, out.Shared))
+		out.Occupancy = append(out.Occupancy, g.Occupancy(out.Block.Count(), k.module.source.Registers[k.Name()], out.Shared))
 	}
 	return out
 }

@@ -101,42 +101,46 @@ func bar(n, total int64) string {
 	return text + strings.Repeat(" ", barWidth-len([]rune(text)))
 }
 
-// Annotated shows source with a bar a line, as long as the line's share of the
-// instructions, and notes on what costs more than it must. Without a source it shows
-// the lines that were executed.
-func (p *Profile) Annotated(source Source) string {
+// Rows gives each line of a source what it cost. Without a source it gives the lines
+// that were executed.
+func (p *Profile) Rows(source Source) []LineCost {
+	if source.Text == "" {
+		return p.Lines
+	}
 	costs := map[int]*LineCost{}
 	for i := range p.Lines {
 		if l := &p.Lines[i]; source.Name == "" || l.File == source.Name {
 			costs[l.Line] = l
 		}
 	}
-	var b strings.Builder
-	show := func(n int, text string) {
-		c := &Cost{}
-		if l := costs[n]; l != nil {
-			c = &l.Cost
+	var rows []LineCost
+	for i, text := range strings.Split(strings.TrimRight(source.Text, "\n"), "\n") {
+		row := LineCost{File: source.Name, Line: i + max(source.Line, 1), Source: text}
+		if l := costs[row.Line]; l != nil {
+			row.Cost = l.Cost
 		}
-		line := fmt.Sprintf("%s %5d | %s", bar(c.Warps, p.Total.Warps), n, strings.ReplaceAll(text, "\t", "    "))
-		if notes := c.notes(); notes != "" {
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// Annotated shows source with a bar a line, as long as the line's share of the
+// instructions, and notes on what costs more than it must. Without a source it shows
+// the lines that were executed.
+func (p *Profile) Annotated(source Source) string {
+	var b strings.Builder
+	for _, l := range p.Rows(source) {
+		line := fmt.Sprintf("%s %5d | %s", bar(l.Warps, p.Total.Warps), l.Line, strings.ReplaceAll(l.Source, "\t", "    "))
+		if notes := l.Notes(); notes != "" {
 			line += "   // " + notes
 		}
 		b.WriteString(strings.TrimRight(line, " ") + "\n")
 	}
-	if source.Text == "" {
-		for i := range p.Lines {
-			show(p.Lines[i].Line, p.Lines[i].Source)
-		}
-		return b.String()
-	}
-	for i, text := range strings.Split(strings.TrimRight(source.Text, "\n"), "\n") {
-		show(i+max(source.Line, 1), text)
-	}
 	return b.String()
 }
 
-// notes says what costs more than it must.
-func (c *Cost) notes() string {
+// Notes says what costs more than it must.
+func (c *Cost) Notes() string {
 	var list []string
 	note := func(format string, args ...any) { list = append(list, fmt.Sprintf(format, args...)) }
 	if c.LaneWarps > 0 && c.Active() < 0.95 {

@@ -50,7 +50,7 @@ func (r *run) cudaCell(p part) *Error {
 		if err := cuda.SaveCompiled(path, result); err != nil {
 			return internalError(err)
 		}
-		code := fmt.Sprintf("import wb_cuda %q; %s := wb_cuda.LoadCompiled(%q)", "github.com/warpbook/warpbook/cuda", o.name, path)
+		code := fmt.Sprintf("import wb_cuda %q; %s := wb_cuda.LoadCompiled(%q)", cudaPackage, o.name, path)
 		if e := r.goCode(code); e != nil {
 			return e
 		}
@@ -103,6 +103,28 @@ func cudaOptions(line string) (o cudaFlags, err error) {
 		return o, fmt.Errorf("%q cannot be the name of a variable; %s", o.name, cudaUsage)
 	}
 	return o, nil
+}
+
+const cudaPackage = "github.com/warpbook/warpbook/cuda"
+
+// cudaSettings is %cuda: it changes how kernels run, and says what is set.
+func (r *run) cudaSettings(line string) *Error {
+	fs := flag.NewFlagSet("%cuda", flag.ContinueOnError)
+	fs.SetOutput(io.Discard)
+	code := fmt.Sprintf("import wb_cuda %q\n", cudaPackage)
+	for _, name := range []string{"device", "seed", "schedules", "budget", "sanitize"} {
+		fs.Func(name, "", func(value string) error {
+			code += fmt.Sprintf("if err := wb_cuda.Configure(%q, %q); err != nil { panic(err) }\n", name, value)
+			return nil
+		})
+	}
+	if err := fs.Parse(strings.Fields(line)); err != nil {
+		return simpleError("usage", fmt.Sprintf("%v; %s", err, magics["cuda"]))
+	}
+	if fs.NArg() > 0 {
+		return simpleError("usage", fmt.Sprintf("%q is no option; %s", fs.Arg(0), magics["cuda"]))
+	}
+	return r.goCode(fmt.Sprintf("import wb_fmt %q\n%swb_fmt.Println(wb_cuda.Status())", "fmt", code))
 }
 
 // cudaError shows what NVRTC says about the cell, as compile errors of Go are shown.

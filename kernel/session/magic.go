@@ -165,6 +165,7 @@ var magics = map[string]string{
 	"%markdown":  "%%markdown             show the rest of the cell as Markdown",
 	"%time":      "%%time                 run the cell and say how long it took",
 	"%cuda":      "%%cuda NAME [--ptx]    compile the rest of the cell as CUDA C++",
+	"cuda":       "%cuda [--device NAME] [--seed N] [--schedules N] [--budget N] [--sanitize TOOL]  how kernels run; without options: what is set",
 	"%timeit":    "%%timeit               run the cell many times: ns/op with spread",
 	"!":          "!COMMAND               run a shell command",
 	"?":          "?NAME or NAME?         documentation of a name; ?? shows the source too",
@@ -215,6 +216,8 @@ func (r *run) magic(p part) ([]map[string]any, *Error) {
 		r.ev.Publish(display.Message{Kind: display.Data, Bundle: display.Bundle{Data: map[string]any{"text/markdown": body(p), "text/plain": body(p)}}})
 	case "%cuda":
 		return nil, r.cudaCell(p)
+	case "cuda":
+		return nil, r.cudaSettings(p.args)
 	case "time", "%time":
 		return nil, r.time(p)
 	case "timeit", "%timeit":
@@ -396,7 +399,7 @@ func (r *run) replay() *Error {
 func (r *run) help() {
 	var b strings.Builder
 	b.WriteString("A cell holds Go: imports, declarations and statements in any order. The last expression is shown; end it with ; to show nothing.\n\n")
-	for _, key := range []string{"%writefile", "%bash", "%html", "%markdown", "%time", "%timeit", "%cuda", "!", "?", "time", "timeit", "who", "reset", "engine", "get", "replay", "help"} {
+	for _, key := range []string{"%writefile", "%bash", "%html", "%markdown", "%time", "%timeit", "%cuda", "cuda", "!", "?", "time", "timeit", "who", "reset", "engine", "get", "replay", "help"} {
 		b.WriteString(magics[key] + "\n")
 	}
 	r.ev.Stream("stdout", b.String())
