@@ -212,3 +212,17 @@ func record(d *cuda.Device, s *cuda.Stream) (e *cuda.Event, err error) {
 	})
 	return e, err
 }
+
+func TestWriter(t *testing.T) {
+	simulated(t)
+	d, m := open(t), queuedModule(t)
+	x := cuda.Must(d.Zeros(cuda.F32, 4, 32))
+	got := d.Writer([]int{3, 5}, func() (*cuda.Tensor, error) {
+		y := cuda.Must(d.Empty(cuda.F32, 4, 32))
+		return y, cuda.Must(m.Kernel("twice")).Launch(cuda.Config{Grid: cuda.D(2), Block: cuda.D(64)}, x, y, 128)
+	})
+	want := "thread (37,0,0) of block (1,0,0) in twice, queue.cu, line 10\n   10 |   if (i < n) y[i] = 2 * x[i];"
+	if !strings.HasPrefix(got, want) {
+		t.Errorf("got %s\nwant %s", got, want)
+	}
+}

@@ -70,3 +70,31 @@ func (d *Device) Guard(f func() error) error {
 	}
 	return errors.Join(err, d.SetOption("guards", "off"))
 }
+
+// Writer runs f, which makes a tensor, and says who wrote the element of it that index
+// names: thread, block and line. Only the simulator knows; elsewhere it says "".
+func (d *Device) Writer(index []int, f func() (*Tensor, error)) string {
+	if d.name != "sim" {
+		return ""
+	}
+	y, err := f() // to know where the element lies
+	if err != nil || len(index) != len(y.shape) {
+		return ""
+	}
+	at := y.offset
+	for i, v := range index {
+		at += v * y.strides[i]
+	}
+	if d.SetOption("writers", fmt.Sprint(at*y.dtype.Size())) != nil {
+		return ""
+	}
+	defer d.SetOption("writers", "off")
+	if y, err = f(); err != nil || y.Len() == 0 || d.Sync() != nil {
+		return ""
+	}
+	words, err := d.client.Report(context.Background(), fmt.Sprintf("writer %d", y.buf.handle.ID))
+	if err != nil {
+		return ""
+	}
+	return string(words)
+}

@@ -3,6 +3,8 @@ package device
 import (
 	"encoding/json"
 	"fmt"
+	"strconv"
+	"strings"
 )
 
 // Action is something that a device was told to do.
@@ -49,7 +51,8 @@ func (s *server) option(name, value string) error {
 	return s.backend.Option(name, value)
 }
 
-// report answers with what was gathered, as JSON.
+// report answers with what was gathered, as JSON, or for "writer" and the number of a
+// buffer with words.
 func (s *server) report(name string) ([]byte, error) {
 	switch name {
 	case "actions":
@@ -63,6 +66,14 @@ func (s *server) report(name string) ([]byte, error) {
 			return nil, err
 		}
 		return json.Marshal(broken)
+	}
+	if text, ok := strings.CutPrefix(name, "writer "); ok {
+		id, err := strconv.ParseUint(text, 10, 32)
+		b := s.buffers[uint32(id)]
+		if err != nil || b == nil {
+			return nil, fmt.Errorf("there is no buffer %s", text)
+		}
+		name = fmt.Sprintf("writer %d", b.base)
 	}
 	return s.backend.Report(name)
 }

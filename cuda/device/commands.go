@@ -297,7 +297,7 @@ func (c *Client) Option(ctx context.Context, name, value string) error {
 		e.text(name)
 		e.text(value)
 	})
-	if err != nil || value == "on" || value == "off" {
+	if err != nil || value == "on" || value == "off" || name == "writers" {
 		return err
 	}
 	c.mu.Lock()

@@ -35,6 +35,7 @@ type simulator struct {
 	schedules int // orders of blocks and warps that each launch is tried under
 	profiling bool
 	profiles  []Profile
+	writers   *sim.Writers // of one place; nil when nobody asks
 }
 
 // Profile is what a launch cost, and the source of its kernel.
@@ -149,6 +150,9 @@ func (s *simulator) launch(l Launch) error {
 	}
 	spec := sim.Launch{Grid: simDim(l.Grid), Block: simDim(l.Block), Cluster: simDim(l.Cluster), Shared: int(l.Shared), Params: l.Params, Cooperative: l.Cooperative}
 	var watch []sim.Checker
+	if s.writers != nil {
+		watch = append(watch, s.writers)
+	}
 	profiler := &sim.Profiler{}
 	if s.profiling {
 		watch = append(watch, profiler)
@@ -259,6 +263,16 @@ func (s *simulator) Option(name, value string) error {
 		s.poison = value == "on"
 	case "profile":
 		s.profiling, s.profiles = value == "on", []Profile{}
+	case "writers":
+		s.writers = nil
+		if value == "off" {
+			break
+		}
+		v, err := strconv.ParseInt(value, 10, 64)
+		if err != nil {
+			return fmt.Errorf("writers are watched at a number of bytes, not %q", value)
+		}
+		s.writers = &sim.Writers{Offset: v}
 	case "schedules":
 		v, err := strconv.Atoi(value)
 		if err != nil || v < 1 || v > maxSchedules {
@@ -284,7 +298,24 @@ func (s *simulator) Report(name string) ([]byte, error) {
 	if name == "profile" {
 		return json.Marshal(s.profiles)
 	}
+	if addr, ok := strings.CutPrefix(name, "writer "); ok && s.writers != nil {
+		return s.writer(addr)
+	}
 	return nil, fmt.Errorf("the simulator has no report %q", name)
+}
+
+// writer says who wrote the watched place of the allocation at an address.
+func (s *simulator) writer(addr string) ([]byte, error) {
+	v, err := strconv.ParseUint(addr, 10, 64)
+	if err != nil {
+		return nil, fmt.Errorf("%q is no address", addr)
+	}
+	p, ok := s.writers.Last(v)
+	if !ok {
+		return []byte("no kernel wrote it"), nil
+	}
+	p.Kernel = readable(p.Kernel)
+	return []byte(p.Writer()), nil
 }
 
 func (s *simulator) Close() error { return nil }
