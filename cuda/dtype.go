@@ -116,3 +116,10 @@ func (t DType) get(b []byte) float64 {
 	}
 	return math.NaN()
 }
+
+// Round is v as an element holds it.
+func (t DType) Round(v float64) float64 {
+	var b [8]byte
+	t.put(b[:], v)
+	return t.get(b[:])
+}

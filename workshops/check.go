@@ -1,6 +1,7 @@
 package workshops
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"reflect"
@@ -20,10 +21,10 @@ const DefaultLimit = 3 * time.Second
 //	workshops.Check("online_normalizer", Summarize)
 //	workshops.Check("online_normalizer", Summarize, Merge, StreamingSoftmax)
 func Check(id string, functions ...any) Report {
-	return CheckWithin(DefaultLimit, id, functions...)
+	return CheckWithin(0, id, functions...)
 }
 
-// CheckWithin is Check with another time limit for each check.
+// CheckWithin is Check with another time limit for each check; 0 is the workshop's own.
 func CheckWithin(limit time.Duration, id string, functions ...any) Report {
 	w, err := Find(All(), id)
 	if err != nil {
@@ -71,10 +72,11 @@ func (w *Workshop) Fits(name string, fn any) error {
 	return nil
 }
 
-// Run binds the functions and runs the checks, in order. Each check has limit
-// to end; one that does not is given up, with its goroutine.
+// Run binds the functions and runs the checks, in order. Each check has limit to end, 0
+// for the workshop's own; one that does not is given up, with its goroutine.
 func (w *Workshop) Run(ctx context.Context, given map[string]any, limit time.Duration) Report {
 	report := Report{ID: w.ID, Title: w.Title}
+	limit = cmp.Or(limit, w.Limit, DefaultLimit)
 	exercise, err := w.Bind(given)
 	if err != nil {
 		report.Err = err

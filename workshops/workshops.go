@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 )
 
 // Level is how much a workshop asks for.
@@ -61,6 +62,10 @@ type Workshop struct {
 	Available func(device string) error
 
 	Checks []NamedCheck
+	// More makes n more checks, of random shapes that a seed determines; nil for none.
+	More func(n int, seed uint64) []NamedCheck
+	// Limit is the time that one check may take; 0 is DefaultLimit.
+	Limit time.Duration
 }
 
 // Function is one of the functions that a learner writes.

@@ -1,0 +1,54 @@
+// Package trialtest is what the tests of GPU workshops share.
+package trialtest
+
+import (
+	"context"
+	"os"
+	"testing"
+
+	"github.com/warpbook/warpbook/cuda"
+	"github.com/warpbook/warpbook/cuda/device"
+	"github.com/warpbook/warpbook/cuda/nvrtc"
+	"github.com/warpbook/warpbook/workshops"
+)
+
+// Main runs a package's tests with the processes that devices and compiler need.
+func Main(m *testing.M) {
+	nvrtc.Child()
+	device.Child(nil)
+	code := m.Run()
+	cuda.Close()
+	os.Exit(code)
+}
+
+// Device is what the tests run on: the simulator, or what WARPBOOK_TEST_DEVICE says.
+func Device() string {
+	if name := os.Getenv("WARPBOOK_TEST_DEVICE"); name != "" {
+		return name
+	}
+	return "sim"
+}
+
+// Context names the tests' device.
+func Context(t testing.TB) context.Context { return workshops.WithDevice(t.Context(), Device()) }
+
+// Solution runs a workshop's checks, and some of random shapes, on its reference
+// solution: all must pass, and there must be so many.
+func Solution(t *testing.T, w workshops.Workshop, fn any, checks int) {
+	t.Helper()
+	if len(w.Checks) != checks {
+		t.Errorf("%d checks, want %d", len(w.Checks), checks)
+	}
+	w.Checks = append(w.Checks, w.More(6, 1)...)
+	given, err := w.Match(fn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := w.Run(Context(t), given, 0)
+	if !r.Passed() {
+		t.Errorf("%s", r)
+	}
+	for _, c := range r.Results {
+		t.Logf("%8v %s", c.Elapsed.Round(1e5), c.Name)
+	}
+}
