@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/warpbook/warpbook/display"
 )
 
 // DefaultLimit is the time that one check may take. The exercises are small: a
@@ -34,8 +36,28 @@ func CheckWithin(limit time.Duration, id string, functions ...any) Report {
 	if err != nil {
 		return Report{ID: id, Title: w.Title, Err: err}
 	}
-	return w.Run(context.Background(), given, limit)
+	return w.Run(WithProgress(context.Background(), inline(w.Title)), given, limit)
 }
+
+// inline shows progress in the notebook, once the checks have taken a moment.
+func inline(title string) func(done, total int, name string) {
+	start := time.Now()
+	var bar *display.Bar
+	return func(done, total int, name string) {
+		switch {
+		case bar != nil && name == "":
+			bar.Done()
+		case bar != nil:
+			bar.Set(done)
+		case time.Since(start) > patience && name != "":
+			bar = display.Progress(total, title)
+			bar.Set(done)
+		}
+	}
+}
+
+// patience is how long one waits without wondering.
+const patience = time.Second
 
 // Match tells the functions apart by their shapes and returns them by name.
 func (w *Workshop) Match(functions ...any) (map[string]any, error) {
@@ -82,7 +104,9 @@ func (w *Workshop) Run(ctx context.Context, given map[string]any, limit time.Dur
 		report.Err = err
 		return report
 	}
-	for _, c := range w.Checks {
+	progress := progressOf(ctx)
+	for i, c := range w.Checks {
+		progress(i, len(w.Checks), c.Name)
 		missing := slices.DeleteFunc(slices.Clone(c.Needs), func(name string) bool { return given[name] != nil })
 		if len(missing) > 0 {
 			report.Results = append(report.Results, Result{Name: c.Name, Needs: c.Needs, Status: NotRun,
@@ -94,6 +118,7 @@ func (w *Workshop) Run(ctx context.Context, given map[string]any, limit time.Dur
 		result.Elapsed = time.Since(start)
 		report.Results = append(report.Results, result)
 	}
+	progress(len(w.Checks), len(w.Checks), "")
 	return report
 }
 

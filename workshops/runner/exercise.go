@@ -2,6 +2,7 @@ package runner
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,6 +19,7 @@ import (
 	"github.com/traefik/yaegi/interp"
 	"github.com/traefik/yaegi/stdlib"
 
+	"github.com/warpbook/warpbook/cuda"
 	"github.com/warpbook/warpbook/workshops"
 )
 
@@ -34,28 +36,36 @@ type exercise struct {
 func (j *job) load(ctx context.Context, w workshops.Workshop, src source) (*exercise, error) {
 	e := &exercise{given: map[string]any{}, guard: &guard{}, trace: &trace{}}
 	for _, f := range src.files {
-		if filepath.Ext(f.Name) != ".go" {
-			continue
+		var err error
+		switch filepath.Ext(f.Name) {
+		case ".go":
+			err = j.loadFile(ctx, w, src, f, e)
+		case ".cu": // its mistakes are told once, and not by every check
+			_, err = cuda.Compile(ctx, f.Name, f.Text)
 		}
-		if err := j.loadFile(ctx, w, f, e); err != nil {
+		if err != nil {
 			return nil, err
 		}
 	}
 	return e, nil
 }
 
-func (j *job) loadFile(ctx context.Context, w workshops.Workshop, f workshops.File, e *exercise) error {
+func (j *job) loadFile(ctx context.Context, w workshops.Workshop, src source, f workshops.File, e *exercise) error {
 	file, err := j.parse(f)
 	if err != nil {
 		return err
 	}
 	e.untyped = file.untyped
+	if err := file.embed(src.files); err != nil {
+		return err
+	}
 
-	ctx, cancel := context.WithTimeoutCause(ctx, j.Limit, fmt.Errorf("%s: its package variables were not computed within %v; look for a loop that never ends", f.Name, j.Limit))
+	limit := cmp.Or(j.Limit, workshops.DefaultLimit)
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("%s: its package variables were not computed within %v; look for a loop that never ends", f.Name, limit))
 	defer cancel()
 	e.guard.begin(ctx)
 	in := interp.New(interp.Options{Stdout: j.out, Stderr: e.trace})
-	for _, symbols := range []interp.Exports{stdlib.Symbols, e.guard.symbols(), lent} {
+	for _, symbols := range []interp.Exports{stdlib.Symbols, e.guard.symbols(), lent()} {
 		if err := in.Use(symbols); err != nil {
 			return fmt.Errorf("the interpreter did not start: %w", err)
 		}

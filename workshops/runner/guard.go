@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"embed"
 	"errors"
 	"reflect"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"github.com/traefik/yaegi/interp"
 	"github.com/traefik/yaegi/stdlib"
 
+	"github.com/warpbook/warpbook/kernel/engine/symbols"
 	"github.com/warpbook/warpbook/workshops"
 )
 
@@ -86,17 +88,27 @@ var sliceFuncs = map[string]any{ // never changed
 	"Sort":     slices.Sort[[]float64],
 }
 
-// lent is what a starter imports of us.
-var lent = interp.Exports{ // never changed
-	workshopsPath + "/workshops": {
-		"TODO":    reflect.ValueOf(workshops.TODO),
-		"ErrTODO": reflect.ValueOf(&workshops.ErrTODO).Elem(),
-	},
+// cudaPath is the package that exercises with kernels import.
+const cudaPath = "github.com/warpbook/warpbook/cuda"
+
+// lent is what an exercise may import of us.
+func lent() interp.Exports {
+	return interp.Exports{
+		workshopsPath + "/workshops": {
+			"TODO":    reflect.ValueOf(workshops.TODO),
+			"ErrTODO": reflect.ValueOf(&workshops.ErrTODO).Elem(),
+		},
+		cudaPath + "/cuda": symbols.Symbols[cudaPath+"/cuda"],
+		"embed/embed":      {"FS": reflect.ValueOf((*embed.FS)(nil))},
+	}
 }
 
 // importable says whether the interpreter has a package, so that a file which
 // cannot be imported is the machine's fault and not a typing mistake.
 func importable(path string) bool {
+	if path == cudaPath {
+		return true
+	}
 	for key := range stdlib.Symbols {
 		if strings.HasPrefix(key, path+"/") && strings.Count(key, "/") == strings.Count(path, "/")+1 {
 			return true

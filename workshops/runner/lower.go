@@ -19,7 +19,7 @@ type edit struct {
 // and functions and, where the types are known, with what it does not know of
 // newer Go (min, max, clear, ranges over numbers and chunks) made calls.
 func (f *file) lowered() string {
-	edits := []edit{f.insert(f.syntax.Name.End(), `; import `+guardName+` "`+guardName+`"`)}
+	edits := append([]edit{f.insert(f.syntax.Name.End(), `; import `+guardName+` "`+guardName+`"`)}, f.embedded...)
 	ast.Inspect(f.syntax, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.FuncDecl:

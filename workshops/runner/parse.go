@@ -20,6 +20,7 @@ type file struct {
 	syntax     *ast.File
 	info       *types.Info // nil when the types are not known
 	untyped    error       // why
+	embedded   []edit      // texts of files that variables hold
 }
 
 // workshopsPath is the package that every starter imports.
@@ -35,7 +36,7 @@ func TODO(what string) error { return nil }`
 func (j *job) parse(f workshops.File) (*file, error) {
 	p := &file{name: f.Name, text: f.Text, fset: token.NewFileSet()}
 	var err error
-	if p.syntax, err = parser.ParseFile(p.fset, f.Name, f.Text, parser.SkipObjectResolution|parser.AllErrors); err != nil {
+	if p.syntax, err = parser.ParseFile(p.fset, f.Name, f.Text, parser.SkipObjectResolution|parser.AllErrors|parser.ParseComments); err != nil {
 		var list scanner.ErrorList
 		if !errors.As(err, &list) {
 			return nil, err

@@ -14,10 +14,13 @@ import (
 	"go/token"
 	"go/types"
 	"io"
+	"slices"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
 
+	"github.com/warpbook/warpbook/cuda"
 	"github.com/warpbook/warpbook/workshops"
 )
 
@@ -43,11 +46,16 @@ type Options struct {
 	Start      bool   // write the starter of the workshop for the learner
 	IncludeGPU bool   // let All select GPU workshops
 	Device     string // "auto", "gpu" or "sim"; "" is "auto"
+	More       int    // further checks of random shapes, of workshops that have such
+	Seed       uint64 // of those shapes
+	Sanitize   string // compute-sanitizer's tool for a GPU; "" is none
+	Schedules  int    // orders of blocks and warps that the simulator tries; 0 is one
 	Verbose    bool   // also say where time went and what the exercise printed
 	File       string // the exercise's file; "" is exercises/ID.go in Dir
 	Dir        string // working directory; "" is the current one
 
-	Limit     time.Duration                       // for one check; 0 is workshops.DefaultLimit
+	Limit     time.Duration                       // for one check; 0 is the workshop's own
+	Progress  func(done, total int, name string)  // is told of checks; may be nil
 	Workshops []workshops.Workshop                // nil: those that are registered
 	Importer  func(*token.FileSet) types.Importer // types of the standard library; nil: from the installed program, or the go command
 }
@@ -65,7 +73,6 @@ func Run(ctx context.Context, o Options, stdout, stderr io.Writer) int {
 	j.Target = cmp.Or(j.Target, All)
 	j.Level = cmp.Or(j.Level, "all")
 	j.Device = cmp.Or(j.Device, "auto")
-	j.Limit = cmp.Or(j.Limit, workshops.DefaultLimit)
 	if j.Workshops == nil {
 		j.Workshops = workshops.All()
 	}
@@ -85,11 +92,48 @@ func Run(ctx context.Context, o Options, stdout, stderr io.Writer) int {
 	case j.Start:
 		return j.start(selected)
 	}
+	if err := j.configure(); err != nil {
+		fmt.Fprintln(stderr, err)
+		return Unavailable
+	}
+	if j.Progress != nil {
+		ctx = workshops.WithProgress(ctx, j.Progress)
+	}
+	ctx = workshops.WithDevice(ctx, j.Device)
 	worst := OK
+	reports := make([]workshops.Report, 0, len(selected))
 	for _, w := range selected {
-		worst = worse(worst, j.check(ctx, w))
+		code, report := j.check(ctx, w)
+		worst = worse(worst, code)
+		reports = append(reports, report)
+	}
+	if len(selected) > 1 {
+		j.summary(reports)
 	}
 	return worst
+}
+
+// configure sets how kernels run.
+func (j *job) configure() error {
+	if j.Sanitize != "" {
+		if err := cuda.Configure("sanitize", j.Sanitize); err != nil {
+			return err
+		}
+	}
+	if j.Schedules > 0 {
+		return cuda.Configure("schedules", strconv.Itoa(j.Schedules))
+	}
+	return nil
+}
+
+// summary counts the checks of several workshops.
+func (j *job) summary(reports []workshops.Report) {
+	passed, all := 0, 0
+	for _, r := range reports {
+		passed += r.Count(workshops.Pass)
+		all += len(r.Results)
+	}
+	fmt.Fprintf(j.out, "\n%d of %d checks of %d workshops passed.\n", passed, all, len(reports))
 }
 
 // worse orders exit codes: failed outranks unfinished outranks unavailable.
@@ -167,30 +211,34 @@ func (j *job) list(selected []workshops.Workshop) int {
 }
 
 // check runs one workshop and prints its report.
-func (j *job) check(ctx context.Context, w workshops.Workshop) int {
+func (j *job) check(ctx context.Context, w workshops.Workshop) (int, workshops.Report) {
+	none := workshops.Report{ID: w.ID, Title: w.Title}
 	if w.Available != nil {
 		if err := w.Available(j.Device); err != nil {
 			fmt.Fprintf(j.out, "%s (%s)\n  not available: %v\n", w.Title, w.ID, err)
-			return Unavailable
+			return Unavailable, none
 		}
 	}
 	src, err := j.source(w)
 	if err != nil {
 		fmt.Fprintln(j.out, err)
-		return Failed
+		return Failed, none
 	}
 	fmt.Fprintf(j.out, "%s\n\n", src.banner)
 	e, err := j.load(ctx, w, src)
 	if err != nil {
 		fmt.Fprintf(j.out, "%s (%s)\n%v\nThe exercise did not load, so no check was run.\n", w.Title, w.ID, err)
-		return Failed
+		return Failed, none
+	}
+	if j.More > 0 && w.More != nil {
+		w.Checks = append(slices.Clone(w.Checks), w.More(j.More, j.Seed)...)
 	}
 	report := e.run(ctx, w, j.Limit)
 	fmt.Fprint(j.out, report)
 	if j.Verbose {
 		j.explain(report, e)
 	}
-	return code(report)
+	return code(report), report
 }
 
 // code is the exit code of a report. A check that was not run is not passed.

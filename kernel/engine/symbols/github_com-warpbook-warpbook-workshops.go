@@ -17,6 +17,7 @@ func init() {
 		"Check":        reflect.ValueOf(workshops.Check),
 		"CheckWithin":  reflect.ValueOf(workshops.CheckWithin),
 		"DefaultLimit": reflect.ValueOf(workshops.DefaultLimit),
+		"DeviceOf":     reflect.ValueOf(workshops.DeviceOf),
 		"ErrTODO":      reflect.ValueOf(&workshops.ErrTODO).Elem(),
 		"Fail":         reflect.ValueOf(workshops.Fail),
 		"Find":         reflect.ValueOf(workshops.Find),
@@ -28,6 +29,8 @@ func init() {
 		"Register":     reflect.ValueOf(workshops.Register),
 		"TODO":         reflect.ValueOf(workshops.TODO),
 		"Todo":         reflect.ValueOf(workshops.Todo),
+		"WithDevice":   reflect.ValueOf(workshops.WithDevice),
+		"WithProgress": reflect.ValueOf(workshops.WithProgress),
 
 		// type definitions
 		"Device":     reflect.ValueOf((*workshops.Device)(nil)),
