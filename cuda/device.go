@@ -35,6 +35,7 @@ var registry struct {
 	mu      sync.Mutex
 	devices map[string]*Device
 	print   io.Writer
+	shipped map[string]shipped // by nvrtc.Hash
 }
 
 // Output sets where the output of kernels' printf goes; standard output when it is

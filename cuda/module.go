@@ -43,20 +43,57 @@ func Define(macro string) Option {
 
 // Compile compiles CUDA C++. name is how errors and findings call the source. The
 // error of a source that does not compile shows each line that is wrong.
+//
+// Where NVRTC is not installed, sources whose PTX was given to Ship compile all the same.
 func Compile(ctx context.Context, name, source string, options ...Option) (*Module, error) {
-	c, err := nvrtc.Find()
-	if err != nil {
-		return nil, err
-	}
 	var o nvrtc.Options
 	for _, f := range options {
 		f(&o)
+	}
+	c, err := nvrtc.Find()
+	if errors.Is(err, nvrtc.ErrNotFound) {
+		if s, ok := shippedFor(source, o); ok {
+			r, err := nvrtc.FromShipped(s.ptx, s.compiler, nvrtc.Source{Name: name, Text: source}, o)
+			if err != nil {
+				return nil, err
+			}
+			return NewModule(r), nil
+		}
+	}
+	if err != nil {
+		return nil, err
 	}
 	r, err := c.Compile(ctx, nvrtc.Source{Name: name, Text: source}, o)
 	if err != nil {
 		return nil, err
 	}
 	return NewModule(r), nil
+}
+
+// shipped is PTX that was made before, and what made it.
+type shipped struct{ ptx, compiler string }
+
+// Ship makes known PTX that was made of a source and kept, as nvrtc's Result.Shipped
+// writes it.
+func Ship(text string) error {
+	hash, compiler, ptx, err := nvrtc.ParseShipped(text)
+	if err != nil {
+		return err
+	}
+	registry.mu.Lock()
+	defer registry.mu.Unlock()
+	if registry.shipped == nil {
+		registry.shipped = map[string]shipped{}
+	}
+	registry.shipped[hash] = shipped{ptx, compiler}
+	return nil
+}
+
+func shippedFor(source string, o nvrtc.Options) (shipped, bool) {
+	registry.mu.Lock()
+	defer registry.mu.Unlock()
+	s, ok := registry.shipped[nvrtc.Hash(source, o)]
+	return s, ok
 }
 
 // NewModule makes a module of what the compiler gave.

@@ -11,3 +11,5 @@ import (
 func TestMain(m *testing.M) { trialtest.Main(m) }
 
 func TestSolution(t *testing.T) { trialtest.Solution(t, backward.Workshop(), exercise.Backward, 20) }
+
+func TestShipped(t *testing.T) { trialtest.Shipped(t, backward.Workshop()) }

@@ -10,6 +10,7 @@ package runner
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"go/token"
 	"go/types"
@@ -21,6 +22,7 @@ import (
 	"time"
 
 	"github.com/warpbook/warpbook/cuda"
+	"github.com/warpbook/warpbook/cuda/nvrtc"
 	"github.com/warpbook/warpbook/workshops"
 )
 
@@ -226,6 +228,10 @@ func (j *job) check(ctx context.Context, w workshops.Workshop) (int, workshops.R
 	}
 	fmt.Fprintf(j.out, "%s\n\n", src.banner)
 	e, err := j.load(ctx, w, src)
+	if errors.Is(err, nvrtc.ErrNotFound) {
+		fmt.Fprintf(j.out, "%s (%s)\n  not available: %v\n", w.Title, w.ID, err)
+		return Unavailable, none
+	}
 	if err != nil {
 		fmt.Fprintf(j.out, "%s (%s)\n%v\nThe exercise did not load, so no check was run.\n", w.Title, w.ID, err)
 		return Failed, none

@@ -11,3 +11,5 @@ import (
 func TestMain(m *testing.M) { trialtest.Main(m) }
 
 func TestSolution(t *testing.T) { trialtest.Solution(t, softmax.Workshop(), exercise.Softmax, 22) }
+
+func TestShipped(t *testing.T) { trialtest.Shipped(t, softmax.Workshop()) }

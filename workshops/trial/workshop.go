@@ -2,12 +2,10 @@ package trial
 
 import (
 	"embed"
-	"errors"
 	"fmt"
 	"time"
 
 	"github.com/warpbook/warpbook/cuda"
-	"github.com/warpbook/warpbook/cuda/nvrtc"
 	"github.com/warpbook/warpbook/workshops"
 )
 
@@ -15,8 +13,7 @@ import (
 const Limit = time.Minute
 
 // Describe fills in what GPU workshops have in common: the device and the texts, which
-// are starter/ID.go, starter/ID.cu, the same in solution, and hint.md. The one function
-// of the workshop takes n tensors and options.
+// are starter/ID.go, starter/ID.cu, the same in solution with ID.ptx, and hint.md.
 func Describe(id string, files embed.FS, f workshops.Function) workshops.Workshop {
 	text := func(name string) string {
 		b, err := files.ReadFile(name)
@@ -30,6 +27,9 @@ func Describe(id string, files embed.FS, f workshops.Function) workshops.Worksho
 			list = append(list, workshops.File{Name: name, Text: text(folder + "/" + name)})
 		}
 		return list
+	}
+	if err := cuda.Ship(text("solution/" + id + ".ptx")); err != nil {
+		panic(fmt.Sprintf("the workshop %s: %v", id, err))
 	}
 	return workshops.Workshop{
 		ID: id, Device: workshops.GPU, Limit: Limit,
@@ -47,13 +47,8 @@ func Describe(id string, files embed.FS, f workshops.Function) workshops.Worksho
 
 // available says why a device cannot run the checks.
 func available(name string) error {
-	if _, err := cuda.Open(name); err != nil {
-		return err
-	}
-	if _, err := nvrtc.Find(); errors.Is(err, nvrtc.ErrNotFound) {
-		return err
-	}
-	return nil
+	_, err := cuda.Open(name)
+	return err
 }
 
 // DTypes are those of the workshops, with the shorter ones last.

@@ -3,7 +3,11 @@ package trialtest
 
 import (
 	"context"
+	"errors"
+	"flag"
 	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/warpbook/warpbook/cuda"
@@ -31,6 +35,43 @@ func Device() string {
 
 // Context names the tests' device.
 func Context(t testing.TB) context.Context { return workshops.WithDevice(t.Context(), Device()) }
+
+var update = flag.Bool("update", false, "write the PTX that is kept beside the solutions")
+
+// Shipped compares the PTX that is kept beside a solution with what NVRTC makes of it.
+func Shipped(t *testing.T, w workshops.Workshop) {
+	t.Helper()
+	c, err := nvrtc.Find()
+	if errors.Is(err, nvrtc.ErrNotFound) {
+		t.Skip("NVRTC is not installed here: ", err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	var o nvrtc.Options
+	for _, f := range w.Solution {
+		if filepath.Ext(f.Name) != ".cu" {
+			continue
+		}
+		r, err := c.Compile(t.Context(), nvrtc.Source{Name: f.Name, Text: f.Text}, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join("solution", strings.TrimSuffix(f.Name, ".cu")+".ptx")
+		if *update {
+			if err := os.WriteFile(path, []byte(r.Shipped(o)), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		kept, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if string(kept) != r.Shipped(o) {
+			t.Errorf("%s is not what %s makes of %s; run the test with -update", path, r.Compiler, f.Name)
+		}
+	}
+}
 
 // Solution runs a workshop's checks, and some of random shapes, on its reference
 // solution: all must pass, and there must be so many.
