@@ -92,7 +92,7 @@ func (r Result) details() []string {
 		lines = append(lines, fmt.Sprintf("expected %v", f.Expected), fmt.Sprintf("got      %v", f.Actual))
 	}
 	if f.Detail != "" {
-		lines = append(lines, f.Detail)
+		lines = append(lines, strings.Split(f.Detail, "\n")...)
 	}
 	return lines
 }
@@ -144,7 +144,7 @@ func (r Result) cells(columns int) string {
 	}
 	property, index, expected, actual := html.EscapeString(f.Property), "", "", ""
 	if f.Detail != "" {
-		property += "<br><em>" + html.EscapeString(f.Detail) + "</em>"
+		property += `<br><em style="white-space: pre-wrap">` + html.EscapeString(f.Detail) + "</em>"
 	}
 	if f.Index != nil {
 		index = html.EscapeString(f.index())

@@ -245,26 +245,25 @@ func (p *parser) file() {
 func (p *parser) loc() {
 	p.advance()
 	next := Pos{File: p.integer(1 << 20), Line: p.integer(1 << 30), Col: p.integer(1 << 30)}
-	if next.Line == 0 { // code of no line in particular, such as a constant: it counts to what was before
-		return
-	}
-	p.pos = next
 	for p.accept(',') {
 		switch p.name() {
 		case "function_name":
-			p.pos.Function = p.name()
+			next.Function = p.name()
 			if p.accept('+') {
-				p.pos.Function += "+" + p.tok.text
+				next.Function += "+" + p.tok.text
 				p.number()
 			}
 		case "inlined_at":
-			p.pos.InlinedAt = p.outer(Pos{File: p.integer(1 << 20), Line: p.integer(1 << 30), Col: p.integer(1 << 30)})
+			next.InlinedAt = p.outer(Pos{File: p.integer(1 << 20), Line: p.integer(1 << 30), Col: p.integer(1 << 30)})
 		default:
 			p.fail("%q is not known in .loc", p.tok.text)
 		}
 	}
-	place := p.pos
-	p.inlined[Pos{File: place.File, Line: place.Line, Col: place.Col}] = &place
+	if next.Line == 0 { // code of no line in particular, such as a constant: it counts to what was before
+		return
+	}
+	p.pos = next
+	p.inlined[Pos{File: next.File, Line: next.Line, Col: next.Col}] = &next
 }
 
 // outer is the place that something was inlined at: the .loc that named it, which

@@ -290,3 +290,34 @@ func BenchmarkParse(b *testing.B) {
 		}
 	}
 }
+
+// Code of no line counts to the line before, also where it is inlined.
+func TestLocations(t *testing.T) {
+	m, err := Parse(`.version 9.0
+.target sm_80
+.address_size 64
+.visible .entry k()
+{
+	.reg .b32 %r<3>;
+	.loc 1 12 7
+	mov.u32 %r1, 1;
+	.loc 1 0 0, function_name $L__info_string0, inlined_at 1 20 28
+	mov.u32 %r2, 2;
+	.loc 1 3 9, function_name $L__info_string0, inlined_at 1 12 7
+	ret;
+}
+.file 1 "a.cu"
+`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	body := m.Kernels()[0].Body
+	for i, want := range []int{12, 12, 3} {
+		if body[i].Pos.Line != want {
+			t.Errorf("%s is at line %d, want %d", body[i].Text, body[i].Pos.Line, want)
+		}
+	}
+	if at := body[2].Pos.InlinedAt; at == nil || at.Line != 12 {
+		t.Errorf("the inlined instruction is called at %v", at)
+	}
+}
