@@ -46,6 +46,7 @@ func inline(title string) func(done, total int, name string) {
 	return func(done, total int, name string) {
 		switch {
 		case bar != nil && name == "":
+			bar.Set(done)
 			bar.Done()
 		case bar != nil:
 			bar.Set(done)

@@ -19,13 +19,15 @@ type File struct {
 }
 
 // Files builds the lesson at path, NAME.md in a folder of sources. Its
-// notebooks are NAME.ipynb and NAME_solution.ipynb in the folder above.
+// notebooks are NAME.ipynb and NAME_solution.ipynb in the folder above, and what
+// it includes lies below the folder above that.
 func Files(path string) ([]File, error) {
 	src, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("the lesson cannot be read: %w", err)
 	}
-	starterNB, solutionNB, err := Build(src)
+	module := os.DirFS(filepath.Join(filepath.Dir(path), "..", ".."))
+	starterNB, solutionNB, err := Build(src, module)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}

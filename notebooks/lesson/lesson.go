@@ -4,9 +4,11 @@
 // becomes two notebooks, the starter and the solution, which differ only where
 // the source says so, and which therefore cannot drift apart.
 //
-//   - A fence whose info is "go #id" is a code cell with that id. "go starter
-//     #id" and "go solution #id" are cells of one of the notebooks; a pair of
-//     them with the same id is one place with two contents.
+//   - A fence whose info is "go #id" is a code cell with that id, and so is "cuda
+//     #id", whose text begins with %%cuda. "go starter #id" and "go solution #id"
+//     are cells of one of the notebooks; a pair of them with the same id is one
+//     place with two contents. A line `<<< FILE` in a cell stands for a file of
+//     the module, and `<<< FILE.go NAME...` for declarations of it.
 //   - The text between is Markdown cells. A heading begins a cell, whose id is
 //     made of its words; so does the line <!-- cell #id -->, which gives the id,
 //     and <!-- cell starter #id --> or <!-- cell solution #id --> for a cell of
@@ -18,6 +20,7 @@ package lesson
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"regexp"
 	"strings"
 
@@ -42,17 +45,23 @@ type block struct {
 	source string
 }
 
-// Build makes the two notebooks. Errors name the line of the source.
-func Build(src []byte) (starterNB, solutionNB *nbformat.Notebook, err error) {
+// Build makes the two notebooks, with what cells include from files. Errors name the
+// line of the source.
+func Build(src []byte, files fs.FS) (starterNB, solutionNB *nbformat.Notebook, err error) {
 	blocks, err := split(string(src))
 	if err != nil {
 		return nil, nil, err
 	}
 	var errs []error
-	for _, b := range blocks {
-		if b.kind == nbformat.Code {
-			errs = append(errs, parseCell(b))
+	for i := range blocks {
+		if blocks[i].kind != nbformat.Code {
+			continue
 		}
+		err := include(files, &blocks[i])
+		if err == nil {
+			err = parseCell(blocks[i])
+		}
+		errs = append(errs, err)
 	}
 	errs = append(errs, checkPairs(blocks))
 	if err := errors.Join(errs...); err != nil {
@@ -112,7 +121,7 @@ func checkPairs(blocks []block) error {
 
 var (
 	fence   = regexp.MustCompile("^(`{3,}|~{3,})\\s*(.*?)\\s*$")                           // never changed
-	info    = regexp.MustCompile(`^go(?:\s+(starter|solution))?\s+#(\S+)$`)                // never changed
+	info    = regexp.MustCompile(`^(?:go|cuda)(?:\s+(starter|solution))?\s+#(\S+)$`)       // never changed
 	mark    = regexp.MustCompile(`^<!--\s*cell(?:\s+(starter|solution))?\s+#(\S+)\s*-->$`) // never changed
 	heading = regexp.MustCompile(`^#{1,6}\s+(.*)$`)                                        // never changed
 )

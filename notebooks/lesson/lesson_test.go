@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/warpbook/warpbook/notebooks/lesson"
 	"github.com/warpbook/warpbook/notebooks/nbformat"
@@ -41,6 +42,12 @@ func TestNotebooksAreUpToDate(t *testing.T) {
 	}
 }
 
+// library holds what the tests' lessons include.
+var library = fstest.MapFS{
+	"k.cu": {Data: []byte("__global__ void k() {}\n")},
+	"k.go": {Data: []byte("package p\n\nimport (\n\t\"fmt\"\n\t\"math\"\n)\n\n// F prints.\nfunc F() { fmt.Println(1) }\n\nfunc g() float64 { return math.Pi }\n")},
+}
+
 const small = `# One
 
 Text.
@@ -68,7 +75,7 @@ Goes on:
 `
 
 func TestBuild(t *testing.T) {
-	starter, solution, err := lesson.Build([]byte(small))
+	starter, solution, err := lesson.Build([]byte(small), library)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,14 +118,33 @@ func TestErrors(t *testing.T) {
 		{"no solution", cell("go starter #a", "x := 1"), "line 4: the starter cell #a has no twin"},
 		{"id twice", cell("go #a", "x := 1") + cell("go #a", "y := 1"), "cell 1 has the same id"},
 		{"bad id", cell("go #a.b", "x := 1"), "1 to 64 letters"},
+		{"file that is not there", cell("cuda #a", "%%cuda k\n<<< no.cu"), "line 5: the file to include cannot be read"},
+		{"declaration that is not there", cell("go #a", "<<< k.go F H"), "line 4: k.go: there is no declaration of H"},
 		{"not Go", cell("go #a", "import \"fmt\"\n\nx := 1\nfmt.Println(x"), "line 7: cell #a is not Go"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			_, _, err := lesson.Build([]byte(test.src))
+			_, _, err := lesson.Build([]byte(test.src), library)
 			if err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("error = %v, want %q", err, test.want)
 			}
 		})
+	}
+}
+
+// A cell can be made of files: whole, or declarations with the imports that they need.
+func TestInclude(t *testing.T) {
+	_, nb, err := lesson.Build([]byte("```cuda #a\n%%cuda k\n<<< k.cu\n```\n\n```go #b\n<<< k.go F\n```\n\n```go #c\n<<< k.go g F\nF()\n```\n"), library)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []string{
+		"%%cuda k\n__global__ void k() {}",
+		"import \"fmt\"\n\n// F prints.\nfunc F() { fmt.Println(1) }",
+		"import (\n\t\"fmt\"\n\t\"math\"\n)\n\n// F prints.\nfunc F() { fmt.Println(1) }\n\nfunc g() float64 { return math.Pi }\nF()",
+	} {
+		if got := nb.Cells[i].Source; got != want {
+			t.Errorf("got %q\nwant %q", got, want)
+		}
 	}
 }
 
@@ -133,7 +159,7 @@ func TestCells(t *testing.T) {
 		"!ls (",
 		"",
 	} {
-		if _, _, err := lesson.Build([]byte("```go #a\n" + code + "\n```")); err != nil {
+		if _, _, err := lesson.Build([]byte("```go #a\n"+code+"\n```"), library); err != nil {
 			t.Errorf("%q: %v", code, err)
 		}
 	}
@@ -169,7 +195,7 @@ func FuzzBuild(f *testing.F) {
 	f.Add(small)
 	f.Add("```go #a\nfunc f() {\n}\nx\n```\n~~~\n# x\n~~~")
 	f.Fuzz(func(t *testing.T, src string) {
-		starter, solution, err := lesson.Build([]byte(src))
+		starter, solution, err := lesson.Build([]byte(src), library)
 		if err != nil {
 			return
 		}

@@ -31,7 +31,7 @@ func TestCellsHaveTypes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		starterNB, solutionNB, err := Build(src)
+		starterNB, solutionNB, err := Build(src, os.DirFS("../.."))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -45,7 +45,7 @@ func TestCellsHaveTypes(t *testing.T) {
 // compiled.
 func exports(t *testing.T) types.Importer {
 	out, err := exec.Command("go", "list", "-export", "-deps", "-f", "{{.ImportPath}}={{.Export}}",
-		"github.com/warpbook/warpbook/display", "github.com/warpbook/warpbook/workshops", "math/rand/v2").Output()
+		"github.com/warpbook/warpbook/cuda", "github.com/warpbook/warpbook/display", "github.com/warpbook/warpbook/workshops", "math/rand/v2").Output()
 	if err != nil {
 		t.Fatalf("go list: %v", err)
 	}
@@ -61,6 +61,11 @@ func exports(t *testing.T) types.Importer {
 func program(nb *nbformat.Notebook) string {
 	imports, decls, stmts := map[string]bool{}, "", ""
 	for _, c := range nb.Cells {
+		if name, ok := strings.CutPrefix(c.Source, "%%cuda "); ok && c.Type == nbformat.Code {
+			imports[`"github.com/warpbook/warpbook/cuda"`] = true
+			decls += "var " + strings.Fields(name)[0] + " *cuda.Module\n"
+			continue
+		}
 		if c.Type != nbformat.Code || strings.HasPrefix(c.Source, "%") || strings.HasPrefix(c.Source, "!") {
 			continue
 		}

@@ -25,6 +25,7 @@ func TestMistakes(t *testing.T) {
 			tt.GO("top, err := x.Device().Empty(cuda.F32, rows, chunks)", `top, err := kept(x, "top", rows, chunks)`), tt.GO("top.Release(), sum.Release())", "sum.Release())"),
 			tt.CU("    top[blockIdx.x] = m;\n    sum[blockIdx.x] = s;", "    float old = top[blockIdx.x];\n    sum[blockIdx.x] = old > m ? s * expf(m - old) : s;\n    top[blockIdx.x] = fmaxf(m, old);"),
 			tt.CU("    tops[0] = m;\n", "    tops[0] = m + 1;\n    sums[0] = s;\n  }\n  if (false) {\n")),
+		tt.Mistake("a chunk of -inf gives NaN", []string{"chunk 256 with a partial tail, extreme rows"}, "NaN", tt.CU("  if (m != -INFINITY)\n", "")),
 		tt.Mistake("sums are not rescaled", []string{small, "chunk 256 with a partial tail, extreme rows"}, "", tt.CU("sums[i] * expf(tops[i] - m)", "sums[i]")),
 		tt.Mistake("a chunk's maximum is padded with 0", []string{extreme}, "", tt.CU("float m = -INFINITY;\n  for (int c", "float m = 0;\n  for (int c")),
 		tt.Mistake("a row's maximum is padded with 0", []string{extreme}, "", tt.CU("float m = -INFINITY;\n  for (int i", "float m = 0;\n  for (int i")),
@@ -49,8 +50,10 @@ func TestVariants(t *testing.T) {
   for (int c = first + threadIdx.x; c < last; c += blockDim.x) m = fmaxf(m, to_float(in[c]));
   m = block_max(m);
 
+  // A chunk that is masked out, all -inf, adds nothing; -inf - -inf would be no number.
   float s = 0;
-  for (int c = first + threadIdx.x; c < last; c += blockDim.x) s += expf(to_float(in[c]) - m);
+  if (m != -INFINITY)
+    for (int c = first + threadIdx.x; c < last; c += blockDim.x) s += expf(to_float(in[c]) - m);
   s = block_sum(s);`, `  float mine = -INFINITY, s = 0;
   for (int c = first + threadIdx.x; c < last; c += blockDim.x) {
     float v = to_float(in[c]), greater = fmaxf(mine, v);

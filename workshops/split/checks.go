@@ -2,6 +2,7 @@ package split
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 
 	"github.com/warpbook/warpbook/cuda"
@@ -55,7 +56,14 @@ func checks() []workshops.NamedCheck {
 		})
 	}
 	extreme("large constants and isolated maximum", 4097, 1024)
-	extreme("chunk 256 with a partial tail, extreme rows", 8193, 256)
+	add("chunk 256 with a partial tail, extreme rows", func(t *trial.T, f trial.Function) {
+		verify(t, f, t.From("x", cuda.F32, softmax.Extreme(8193), 3, 8193), chunk(256))
+		masked := t.Numbers(1, 600) // with a chunk of which nothing is left
+		for i := range 256 {
+			masked[256+i] = math.Inf(-1)
+		}
+		verify(t, f, t.From("x", cuda.F32, masked, 1, 600), chunk(256))
+	})
 	extreme("chunk 4096 with a partial tail, extreme rows", 8193, 4096)
 	add("reject bad chunk", func(t *trial.T, f trial.Function) {
 		x := t.Normal("x", cuda.F32, 3, 5)

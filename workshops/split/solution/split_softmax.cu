@@ -17,8 +17,10 @@ __device__ void summarize(const T* x, float* top, float* sum, int columns, int c
   for (int c = first + threadIdx.x; c < last; c += blockDim.x) m = fmaxf(m, to_float(in[c]));
   m = block_max(m);
 
+  // A chunk that is masked out, all -inf, adds nothing; -inf - -inf would be no number.
   float s = 0;
-  for (int c = first + threadIdx.x; c < last; c += blockDim.x) s += expf(to_float(in[c]) - m);
+  if (m != -INFINITY)
+    for (int c = first + threadIdx.x; c < last; c += blockDim.x) s += expf(to_float(in[c]) - m);
   s = block_sum(s);
   if (threadIdx.x == 0) {
     top[blockIdx.x] = m;
