@@ -151,6 +151,22 @@ class Notebook:
             self.ran(cell)
         return cell
 
+    def edit(self, cell, code):
+        """Replaces a cell's text, runs it and waits for its end."""
+        cell.locator(".cm-content").click()
+        expect(cell.locator(".cm-content")).to_be_focused()
+        self.page.keyboard.press("Control+a")
+        self.page.keyboard.insert_text(code)
+        self.rerun(cell)
+
+    def rerun(self, cell):
+        """Runs a cell again and waits for its end."""
+        before = cell.locator(".jp-InputPrompt").inner_text()
+        cell.locator(".cm-content").click()
+        self.page.keyboard.press("Control+Enter")
+        expect(cell.locator(".jp-InputPrompt")).not_to_have_text(before, timeout=self.timeout)
+        self.ran(cell)
+
     def complete(self, code):
         """Types code into a new cell, asks for completions and returns the popup."""
         cell = self.new_cell()

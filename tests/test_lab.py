@@ -62,6 +62,38 @@ def test_lesson_runs_whole(page, address, name):
     nb.shot(ARTIFACTS / f"{name}-ran.png")
 
 
+def test_softmax_lesson_as_a_learner(page, address):
+    """All is to do; a wrong kernel's finding names its line; the right one passes."""
+    nb = Notebook(page, address, "01_strided_softmax.ipynb")
+    nb.run_all()
+    nb.finished()
+    expect(nb.panel.locator(ERROR)).to_have_count(0)
+    kernel, function, check = (nb.panel.locator(".jp-CodeCell").filter(has_text=text).first for text in
+                               ("%%cuda kernels", "func Softmax(", 'workshops.Check("strided_softmax"'))
+    expect(check).to_contain_text("0 of 22 checks passed, 22 to do")
+    check.evaluate("cell => cell.scrollIntoView({block: 'start'})")
+    nb.shot(ARTIFACTS / "softmax-lesson-todo.png")
+
+    answers = {cell.id: cell.source for cell in nbformat.read(ROOT / "notebooks" / "01_strided_softmax_solution.ipynb", 4).cells}
+    wrong = answers["kernel"].replace("c < columns; c += blockDim.x) out[c]", "c <= columns; c += blockDim.x) out[c]")
+    assert wrong != answers["kernel"]
+    line = next(i for i, text in enumerate(wrong.split("\n"), 1) if "c <= columns" in text)
+    nb.edit(kernel, wrong)
+    nb.edit(function, answers["function"])
+    nb.rerun(check)
+    expect(check).to_contain_text("kernels access only what is theirs")
+    expect(check).to_contain_text(re.compile(rf"cell \[\d+\], line {line}"))
+    check.evaluate("cell => cell.scrollIntoView({block: 'start'})")
+    nb.shot(ARTIFACTS / "softmax-lesson-wrong.png")
+
+    nb.edit(kernel, answers["kernel"])
+    nb.rerun(check)
+    expect(check).to_contain_text("22 of 22 checks passed")
+    check.evaluate("cell => cell.scrollIntoView({block: 'start'})")
+    nb.shot(ARTIFACTS / "softmax-lesson-right.png")
+    page.evaluate("() => { window.onbeforeunload = null }")
+
+
 def test_a_typed_cell(scratch):
     cell = scratch.run("y := 40 + 2\ny")
     expect(output(cell).last).to_have_text("42")

@@ -144,7 +144,7 @@ func (r Result) cells(columns int) string {
 	}
 	property, index, expected, actual := html.EscapeString(f.Property), "", "", ""
 	if f.Detail != "" {
-		property += `<br><em style="white-space: pre-wrap">` + html.EscapeString(f.Detail) + "</em>"
+		property += detail(f.Detail)
 	}
 	if f.Index != nil {
 		index = html.EscapeString(f.index())
@@ -154,4 +154,12 @@ func (r Result) cells(columns int) string {
 		actual = "<code>" + html.EscapeString(fmt.Sprint(f.Actual)) + "</code>"
 	}
 	return fmt.Sprintf(cell+cell+cell+cell, property, index, expected, actual)
+}
+
+// detail is one line of words, or lines of which some are source.
+func detail(text string) string {
+	if !strings.Contains(text, "\n") {
+		return "<br><em>" + html.EscapeString(text) + "</em>"
+	}
+	return `<pre style="margin: 0; white-space: pre-wrap; text-align: left">` + html.EscapeString(text) + "</pre>"
 }

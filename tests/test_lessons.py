@@ -1,0 +1,40 @@
+"""Every lesson's notebooks, run as `make lab ARGS=--headless` runs one: without a browser."""
+
+import re
+import subprocess
+
+import nbformat
+import pytest
+
+from conftest import PROGRAM, ROOT
+
+SOLUTIONS = sorted((ROOT / "notebooks").glob("*_solution.ipynb"))
+CHECKS = {"01": 22, "02": 20, "03": 28, "04": 11, "05": 24, "06": 28}
+
+
+def ran(path, out):
+    """Runs a notebook and returns the text of all outputs; a cell that fails is an error."""
+    done = subprocess.run([PROGRAM, "run", path, "-o", out, "--timeout", "3m"], capture_output=True, text=True, cwd=ROOT)
+    assert done.returncode == 0, done.stderr
+    cells = [c for c in nbformat.read(out, 4).cells if c.cell_type == "code"]
+    assert all(c.execution_count for c in cells)
+    return "\n".join(str(o.get("text", "")) + str(o.get("data", {}).get("text/plain", "")) for c in cells for o in c.outputs)
+
+
+def test_there_are_six():
+    assert [p.name[:2] for p in SOLUTIONS] == sorted(CHECKS)
+
+
+@pytest.mark.parametrize("path", SOLUTIONS, ids=lambda p: p.stem)
+def test_solution_passes(path, tmp_path):
+    n = CHECKS[path.name[:2]]
+    text = ran(path, tmp_path / "out.ipynb")
+    assert f"{n} of {n} checks passed." in text
+    assert not re.search(r"no (profile|result) yet", text)
+
+
+@pytest.mark.parametrize("path", SOLUTIONS, ids=lambda p: p.stem.replace("_solution", ""))
+def test_starter_is_all_to_do(path, tmp_path):
+    text = ran(path.with_name(path.name.replace("_solution", "")), tmp_path / "out.ipynb")
+    n = CHECKS[path.name[:2]]
+    assert f"0 of {n} checks passed, {n} to do" in text
