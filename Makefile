@@ -29,13 +29,13 @@ lint: ## gofmt and go vet
 
 # The race detector watches everything once; the long comparisons of cells with
 # Go itself (corpus, GOROOT/test, random programs) run without it.
-LONG := TestCorpus|TestGOROOT|TestDifferential|TestLongCell|TestManyCells
+LONG := TestCorpus|TestGOROOT|TestDifferential|TestLongCell|TestManyCells|TestKernel.*|TestUnreadableKernels|TestGPUStarters
 
 # So do the workshops' checks, on some hundred solutions, right and wrong.
 SLOW := /kernel/session|/workshops/(softmax|backward|gemm|split|attention)$$
 
 test-go: build $(VENV)/ready ## the Go tests, with the race detector
-	$(GO) test -race -timeout 10m $(GOTESTFLAGS) $$($(GO) list ./... | grep -vE '$(SLOW)')
+	$(GO) test -race -timeout 10m -skip '^($(LONG))$$' $(GOTESTFLAGS) $$($(GO) list ./... | grep -vE '$(SLOW)')
 	$(GO) test $(FLAGS) -timeout 10m $(GOTESTFLAGS) $$($(GO) list ./workshops/...)
 	$(GO) test -race -timeout 10m -skip '^($(LONG))$$' $(GOTESTFLAGS) ./kernel/session
 	GOROOT=$$($(GO) env GOROOT) $(GO) test $(FLAGS) -timeout 15m -run '^($(LONG))$$' $(GOTESTFLAGS) ./kernel/session
