@@ -90,16 +90,28 @@ func launched(y *trial.Output) (names []string) {
 	return names
 }
 
+// TestGPUAndSimulator is what one GPU can show of two devices: their tensors do not mix.
+func TestGPUAndSimulator(t *testing.T) {
+	gpu, err := cuda.Open("gpu:0")
+	if err != nil {
+		t.Skip("device guard of a GPU and the simulator: there is no GPU:", err)
+	}
+	a, b := cuda.Must(gpu.Zeros(cuda.F32, 3)), cuda.Must(cuda.Must(cuda.Open("sim")).Zeros(cuda.F32, 3))
+	if _, err := portfolio.Add(a, b); err == nil || err.Error() != "b is on sim; it must be where a is, on gpu:0" {
+		t.Errorf("tensors of a GPU and the simulator: %v", err)
+	}
+}
+
 // TestTwoGPUs is of the second GPU: work goes to where the tensors are, whatever was used
 // before, and tensors of two devices are refused.
 func TestTwoGPUs(t *testing.T) {
 	zero, err := cuda.Open("gpu:0")
 	if err != nil {
-		t.Skip("two-GPU device guard: there is no GPU: ", err)
+		t.Skip("two-GPU device guard: there is no GPU:", err)
 	}
 	one, err := cuda.Open("gpu:1")
 	if err != nil {
-		t.Skip("two-GPU device guard: there is one GPU: ", err)
+		t.Skip("two-GPU device guard: there is one GPU:", err)
 	}
 	a, b := cuda.Must(zero.Full(cuda.F32, 1, 100)), cuda.Must(one.Full(cuda.F32, 2, 100))
 	if _, err := portfolio.Add(a, b); err == nil || err.Error() != "b is on gpu:1; it must be where a is, on gpu:0" {
