@@ -107,7 +107,7 @@ func rowSumTests() []test {
 			verifySums(t, t.View(t.Normal("x", cuda.F32, 2, 20001), everyOther))
 		}},
 		{"2^20 columns of f32", func(t *trial.T) { verifySums(t, t.Normal("x", cuda.F32, 1, 1<<20)) }},
-		{"2^20 ones of f16 are counted, where a sum in f16 stops at 2048", func(t *trial.T) {
+		{"2^20 ones of f16 are counted to the last", func(t *trial.T) {
 			y := sums(t, t.From("x", cuda.F16, full(1, 1<<20), 1, 1<<20))
 			exact(t, "the sum is the number of ones", y.Values, []float64{1 << 20})
 		}},
@@ -282,7 +282,7 @@ func rmsNormTests() []test {
 			x, zero, one := alone(t, scaled(t.Numbers(3, 40), 1e37), 3)
 			verifyNorm(t, x, zero, one, eps)
 		}},
-		{"extreme values: squares that are 0 as f32", func(t *trial.T) {
+		{"extreme values: little beside the least eps", func(t *trial.T) {
 			x, zero, weight := alone(t, scaled(t.Numbers(3, 40), 1e-14), 3)
 			verifyNorm(t, x, zero, weight, portfolio.MinEps)
 		}},

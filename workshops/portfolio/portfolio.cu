@@ -73,8 +73,8 @@ __global__ void softmax_backward(const T* y, const T* g, T* dx, int columns, int
 }
 
 // The square root of mean(h * h) + eps over a row. Squares of what is beyond 2^64 are
-// infinite as floats, and those of what is below 2^-75 are 0; so the row is divided by
-// its largest element first, and hypotf adds eps without squaring.
+// infinite as floats, so the row is divided by its largest element first, and hypotf adds
+// eps without squaring.
 template <typename T>
 __device__ float root_mean_square(const Row<T>& h, int columns, float root_eps) {
   float top = 0;
