@@ -71,6 +71,18 @@ func widths() []int { return []int{1, 31, 32, 33, 1023, 1024, 1025, 2051} }
 func first(a, _ *cuda.Tensor, err error) (*cuda.Tensor, error)  { return a, err }
 func second(_, b *cuda.Tensor, err error) (*cuda.Tensor, error) { return b, err }
 
+// both calls a function with two outputs, once, and asserts of each what Call does. The
+// actions of the call are the first output's.
+func both(t *trial.T, name string, want1, want2 trial.Want, call func() (*cuda.Tensor, *cuda.Tensor, error)) (one, two *trial.Output) {
+	var other *cuda.Tensor
+	one = t.Call(name, want1, func() (y *cuda.Tensor, err error) {
+		y, other, err = call()
+		return y, err
+	})
+	two = t.Call(name, want2, func() (*cuda.Tensor, error) { return other, nil })
+	return one, two
+}
+
 // rounding is how far a result may be from the exact one, rounded: a few units in the
 // last place of the type, and as much of a small number beside larger ones.
 func rounding(d cuda.DType) trial.Tolerance {
