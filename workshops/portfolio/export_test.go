@@ -1,0 +1,7 @@
+package portfolio
+
+// For the tests.
+var (
+	Source  = source
+	Kernels = kernels
+)
