@@ -32,7 +32,7 @@ lint: ## gofmt and go vet
 LONG := TestCorpus|TestGOROOT|TestDifferential|TestLongCell|TestManyCells|TestKernel.*|TestUnreadableKernels|TestGPUStarters
 
 # So do the workshops' checks, on some hundred solutions, right and wrong.
-SLOW := /kernel/session|/workshops/(softmax|backward|gemm|split|attention)$$
+SLOW := /kernel/session|/workshops/(softmax|backward|gemm|split|attention|portfolio)$$
 
 test-go: build $(VENV)/ready ## the Go tests, with the race detector
 	$(GO) test -race -timeout 10m -skip '^($(LONG))$$' $(GOTESTFLAGS) $$($(GO) list ./... | grep -vE '$(SLOW)')

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+	"regexp"
 	"strings"
 
 	"github.com/warpbook/warpbook/cuda/ptx"
@@ -207,7 +208,7 @@ func (w *Warp) format(lane int, format string, args []byte) (string, int) {
 		start := i
 		i++
 		flags := "%"
-		long := 4
+		long, narrow := 4, 32 // bytes that are taken, and bits of them that count
 	spec:
 		for ; i < len(format); i++ {
 			switch c := format[i]; {
@@ -219,6 +220,7 @@ func (w *Warp) format(lane int, format string, args []byte) (string, int) {
 			case c == 'l' || c == 'j' || c == 'z' || c == 't' || c == 'L':
 				long = 8
 			case c == 'h':
+				narrow /= 2
 			default:
 				break spec
 			}
@@ -235,13 +237,18 @@ func (w *Warp) format(lane int, format string, args []byte) (string, int) {
 		case 'd', 'i':
 			v := int64(next(long))
 			if long == 4 {
-				v = int64(int32(v))
+				v = v << (64 - narrow) >> (64 - narrow)
 			}
 			fmt.Fprintf(&b, flags+"d", v)
-		case 'u':
-			fmt.Fprintf(&b, flags+"d", next(long))
-		case 'x', 'X', 'o':
-			fmt.Fprintf(&b, flags+string(c), next(long))
+		case 'u', 'x', 'X', 'o':
+			v := next(long)
+			if long == 4 {
+				v = v << (64 - narrow) >> (64 - narrow)
+			}
+			if c == 'u' {
+				c = 'd'
+			}
+			fmt.Fprintf(&b, flags+string(c), v)
 		case 'c':
 			fmt.Fprintf(&b, flags+"c", rune(next(4)&0xff))
 		case 'p':
@@ -257,6 +264,9 @@ func (w *Warp) format(lane int, format string, args []byte) (string, int) {
 	}
 	return b.String(), count
 }
+
+// exponent is that of a hexadecimal number, of which C writes no leading zero.
+var exponent = regexp.MustCompile(`([pP][+-])0(\d)`) // never changed
 
 // cfloat formats like C where Go differs: inf and nan, exponents of two digits (the
 // same in both), a precision of six for %g, and %a.
@@ -275,7 +285,8 @@ func cfloat(flags string, c byte, v float64) string {
 		width := strings.TrimLeft(strings.SplitN(strings.TrimPrefix(flags, "%"), ".", 2)[0], "+ #0")
 		return fmt.Sprintf("%"+width+"s", text)
 	case c == 'a' || c == 'A':
-		return fmt.Sprintf(flags+string(c-'a'+'x'), v)
+		text := fmt.Sprintf(flags+string(c-'a'+'x'), v)
+		return exponent.ReplaceAllString(text, "$1$2")
 	case (c == 'g' || c == 'G') && !strings.Contains(flags, "."):
 		flags += ".6"
 	}

@@ -5,15 +5,28 @@ import (
 	"time"
 )
 
+// specials is room for the values of special registers that are computed: one
+// instruction may have as many of them as operands.
+type specials struct {
+	lanes [4]Lanes
+	turn  int
+}
+
+func (s *specials) next() *Lanes {
+	s.turn = (s.turn + 1) % len(s.lanes)
+	return &s.lanes[s.turn]
+}
+
 // special finds the function that gives a special register's value.
 func special(name string) (func(w *Warp) *Lanes, error) {
 	uniform := func(f func(w *Warp) uint64) func(w *Warp) *Lanes {
 		return func(w *Warp) *Lanes {
 			v := f(w)
-			for i := range w.special {
-				w.special[i] = v
+			lanes := w.specials.next()
+			for i := range lanes {
+				lanes[i] = v
 			}
-			return &w.special
+			return lanes
 		}
 	}
 	perLane := func(f func(lane int) uint64) func(w *Warp) *Lanes {

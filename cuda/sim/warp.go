@@ -18,19 +18,19 @@ type Warp struct {
 	free   []*split
 	frames []*frame // to use again
 
-	tid     [3]Lanes
-	lane    [WarpSize]laneMemory
-	scratch [8]Lanes
-	addr    Lanes
-	ptrs    [WarpSize]unsafe.Pointer
-	args    arith.Args
-	access  Access
-	storing *Lanes // what the store that is checked writes
-	special Lanes  // for special registers that are computed
-	ticks   uint64
-	since   int    // instructions of the running split since another one ran
-	Epoch   uint32 // barriers that the warp has passed, for checkers
-	Async   any    // of the asynchronous copies, by who executes them
+	tid      [3]Lanes
+	lane     [WarpSize]laneMemory
+	scratch  [8]Lanes
+	addr     Lanes
+	ptrs     [WarpSize]unsafe.Pointer
+	args     arith.Args
+	access   Access
+	storing  *Lanes // what the store that is checked writes
+	specials specials
+	ticks    uint64
+	since    int    // instructions of the running split since another one ran
+	Epoch    uint32 // barriers that the warp has passed, for checkers
+	Async    any    // of the asynchronous copies, by who executes them
 }
 
 // laneMemory is a thread's local memory.

@@ -71,6 +71,11 @@ func (d *database) openFile() error {
 	dsn := (&url.URL{Scheme: "file", Path: d.path}).String() +
 		"?_txlock=immediate&_pragma=busy_timeout(5000)&_pragma=journal_mode(WAL)&_pragma=synchronous(NORMAL)"
 	err := d.open(dsn)
+	// Of kernels that make the file at the same moment all but one are told that it is
+	// busy, at once: SQLite does not wait there, as two that wait would do so for ever.
+	for end := time.Now().Add(patience); code(err) == lib.SQLITE_BUSY && time.Now().Before(end); err = d.open(dsn) {
+		time.Sleep(20 * time.Millisecond)
+	}
 	if isCorrupt(err) {
 		err = d.open(dsn)
 	}
@@ -89,6 +94,9 @@ func (d *database) openFile() error {
 	}
 	return err
 }
+
+// patience is how long another kernel may keep the file to itself.
+const patience = 5 * time.Second
 
 func (d *database) moveAside(cause error) error {
 	aside := fmt.Sprintf("%s.corrupt-%s", d.path, time.Now().UTC().Format("20060102T150405.000000"))

@@ -208,6 +208,18 @@ func (c *client) outputs(req *wire.Message) []*wire.Message {
 	}
 }
 
+// begun waits until a request's first message has come. It stays for outputs.
+func (c *client) begun(req *wire.Message) {
+	c.t.Helper()
+	for {
+		m := c.recv(transport.IOPub)
+		c.other = append(c.other, m)
+		if bytes.Equal(m.ParentHeader, req.Header.Raw) {
+			return
+		}
+	}
+}
+
 func isIdle(m *wire.Message) bool {
 	return m.Header.MsgType == "status" && strings.Contains(string(m.Content), `"idle"`)
 }

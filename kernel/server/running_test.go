@@ -426,6 +426,7 @@ func TestSlowSession(t *testing.T) {
 		t.Errorf("is_complete without a session: %v", r)
 	}
 	cell := cl.execute("print x")
+	cl.begun(cell) // an interrupt that overtakes it is for nobody
 	info := cl.send(transport.Control, "kernel_info_request", nil)
 	cl.reply(transport.Control, info)
 	cl.reply(transport.Control, cl.send(transport.Control, "interrupt_request", nil))

@@ -37,6 +37,7 @@ func TestMistakes(t *testing.T) {
 		tt.Mistake("A and B are exchanged", []string{odd}, "", tt.GO("a, b, bias, c, m, n, k", "b, a, bias, c, m, n, k")),
 		tt.Mistake("launched on the default stream", []string{"non-default stream"}, "current stream", tt.GO("return c, "+launch, "return c, a.Device().Use(nil, func() error { return "+launch+" })")),
 		tt.Mistake("the input is modified", []string{"values M,N,K = 1,1,1 f16"}, "inputs are not changed", tt.CU("  float acc[", "  if (m == 1 && threadIdx.x == 0) ((T*)a)[0] = a[0] * b[0];\n  float acc[")),
+		tt.Mistake("the output is an input", []string{"values M,N,K = 1,1,1 f16"}, "the output is fresh", tt.GO("c, err := a.Device().Empty(a.DType(), m, n)", "c, err := a, error(nil)")),
 		tt.Mistake("too few tiles", []string{odd}, "NaN", tt.GO("(n + tileN - 1) / tileN)", "max(n / tileN, 1))")),
 		tt.Mistake("an empty product is launched", []string{"values M,N,K = 0,7,3 f16"}, "", tt.GO("err != nil || m == 0 || n == 0", "err != nil"), tt.GO("cuda.D(tiles)", "cuda.D(tiles+1)")),
 		tt.Mistake("f32 is accepted", []string{"reject f32"}, "", tt.GO("case d != cuda.F16 && d != cuda.BF16:", "case d == cuda.F64:"), tt.GO(`fmt.Sprintf("gemm_%v_%d", a.DType(), o.TileM)`, `fmt.Sprintf("gemm_f16_%d", o.TileM)`),

@@ -102,6 +102,9 @@ func Run(ctx context.Context, o Options, stdout, stderr io.Writer) int {
 		ctx = workshops.WithProgress(ctx, j.Progress)
 	}
 	ctx = workshops.WithDevice(ctx, j.Device)
+	if slices.ContainsFunc(selected, func(w workshops.Workshop) bool { return w.Device == workshops.GPU }) {
+		j.sayDevice()
+	}
 	worst := OK
 	reports := make([]workshops.Report, 0, len(selected))
 	for _, w := range selected {
@@ -113,6 +116,27 @@ func Run(ctx context.Context, o Options, stdout, stderr io.Writer) int {
 		j.summary(reports)
 	}
 	return worst
+}
+
+// sayDevice names what the checks run on, so that a log says it. A device that cannot be
+// had is told by the workshops that need it.
+func (j *job) sayDevice() {
+	dev, err := cuda.Open(j.Device)
+	if err != nil {
+		return
+	}
+	info, err := dev.Info()
+	if err != nil {
+		return
+	}
+	line := fmt.Sprintf("Device: %v, %s", dev, info.Name)
+	if info.Kind == "gpu" {
+		line += fmt.Sprintf(", driver %s, CUDA %s", info.Driver, info.CUDA)
+		if j.Sanitize != "" {
+			line += ", under compute-sanitizer's " + j.Sanitize
+		}
+	}
+	fmt.Fprintf(j.out, "%s\n\n", line)
 }
 
 // configure sets how kernels run.

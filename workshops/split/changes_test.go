@@ -25,6 +25,13 @@ func TestMistakes(t *testing.T) {
 			tt.GO("top, err := x.Device().Empty(cuda.F32, rows, chunks)", `top, err := kept(x, "top", rows, chunks)`), tt.GO("top.Release(), sum.Release())", "sum.Release())"),
 			tt.CU("    top[blockIdx.x] = m;\n    sum[blockIdx.x] = s;", "    float old = top[blockIdx.x];\n    sum[blockIdx.x] = old > m ? s * expf(m - old) : s;\n    top[blockIdx.x] = fmaxf(m, old);"),
 			tt.CU("    tops[0] = m;\n", "    tops[0] = m + 1;\n    sums[0] = s;\n  }\n  if (false) {\n")),
+		tt.Mistake("the maximum is not subtracted", []string{extreme}, "", tt.CU("expf(to_float(in[c]) - m)", "expf(to_float(in[c]))"), tt.CU("s += sums[i] * expf(tops[i] - m)", "s += sums[i]"), tt.CU("expf(to_float(x[at]) - m) / s", "expf(to_float(x[at])) / s")),
+		tt.Mistake("no barrier between writing and reading scratch memory", []string{small}, "race", tt.CU("  m = block_max(m);\n\n  // A chunk", `  __shared__ float scratch[32];
+  m = warp_max(m);
+  if (threadIdx.x % 32 == 0) scratch[threadIdx.x / 32] = m;
+  for (int w = 0; w < (int)blockDim.x / 32; w++) m = fmaxf(m, scratch[w]);
+
+  // A chunk`)),
 		tt.Mistake("a chunk of -inf gives NaN", []string{"chunk 256 with a partial tail, extreme rows"}, "NaN", tt.CU("  if (m != -INFINITY)\n", "")),
 		tt.Mistake("sums are not rescaled", []string{small, "chunk 256 with a partial tail, extreme rows"}, "", tt.CU("sums[i] * expf(tops[i] - m)", "sums[i]")),
 		tt.Mistake("a chunk's maximum is padded with 0", []string{extreme}, "", tt.CU("float m = -INFINITY;\n  for (int c", "float m = 0;\n  for (int c")),
