@@ -3,6 +3,7 @@ package cuda_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -224,5 +225,37 @@ func TestWriter(t *testing.T) {
 	want := "thread (37,0,0) of block (1,0,0) in twice, queue.cu, line 10\n   10 |   if (i < n) y[i] = 2 * x[i];"
 	if !strings.HasPrefix(got, want) {
 		t.Errorf("got %s\nwant %s", got, want)
+	}
+}
+
+// Blocks of a cluster know each other, and read each other's shared memory.
+func TestClusters(t *testing.T) {
+	d := open(t)
+	m, err := cuda.Compile(t.Context(), "cluster.cu", `extern "C" __global__ void neighbour(int* y) {
+  __shared__ int mine;
+  unsigned rank, size, there;
+  asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+  asm("mov.u32 %0, %%cluster_nctarank;" : "=r"(size));
+  if (threadIdx.x == 0) mine = blockIdx.x;
+  asm volatile("barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;" ::: "memory");
+  if (threadIdx.x == 0) {
+    int value;
+    asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"((unsigned)__cvta_generic_to_shared(&mine)), "r"((rank + 1) % size));
+    asm volatile("ld.shared::cluster.b32 %0, [%1];" : "=r"(value) : "r"(there) : "memory");
+    y[blockIdx.x] = 100 * size + value;
+  }
+  asm volatile("barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;" ::: "memory");
+}`, cuda.Arch("compute_90"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	y := cuda.Must(d.Zeros(cuda.I32, 8))
+	k := cuda.Must(m.Kernel("neighbour"))
+	if err := k.Launch(cuda.Config{Grid: cuda.D(8), Block: cuda.D(32), Cluster: cuda.D(4)}, y); err != nil {
+		t.Fatal(err)
+	}
+	got, err := y.Ints()
+	if want := []int{401, 402, 403, 400, 405, 406, 407, 404}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("got %v, %v; want %v", got, err, want)
 	}
 }

@@ -24,7 +24,7 @@ type globalChecker struct {
 	mu       sync.Mutex
 	moment   uint64 // counts fences and atomic operations
 	stretch  map[uint64][]*touchedPage
-	bytes    int
+	bytes    int64
 	givenUp  atomic.Bool
 	launched *launch
 }
@@ -41,9 +41,6 @@ type touchedPage struct {
 	who      Place // of the first access
 	bits     [pageGranules / 64]uint64
 }
-
-// mostBytes bounds what the bitmaps of a launch take.
-const mostBytes = 512 << 20
 
 const never = ^uint64(0)
 
@@ -153,9 +150,8 @@ func (c *globalBlock) close(to uint64) {
 		c.g.bytes += pageGranules/8 + 200
 	}
 	c.open = c.open[:0]
-	if c.g.bytes > mostBytes {
-		c.g.givenUp.Store(true) // rather than the machine
-		c.g.stretch = map[uint64][]*touchedPage{}
+	if c.g.bytes > c.b.launch.dev.cfg.RaceMemory {
+		c.g.givenUp.Store(true) // rather than the machine; what was noted is compared
 	}
 }
 
@@ -169,6 +165,9 @@ func ordered(a, b *touchedPage) bool { return a.to <= b.from || b.to <= a.from }
 
 // Done compares the blocks, page by page.
 func (g *globalChecker) Done() (found []Finding) {
+	if g.givenUp.Load() {
+		g.launched.dev.out.print(fmt.Sprintf("simulator: %s is too large to be searched for races between all of its blocks; a smaller grid is searched whole\n", g.launched.kernel.Name()))
+	}
 	pages := make([]uint64, 0, len(g.stretch))
 	for p := range g.stretch {
 		pages = append(pages, p)

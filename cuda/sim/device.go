@@ -18,6 +18,7 @@ type Config struct {
 	Budget     int64     // instructions of a warp's block before it counts as endless; 0 for the default
 	Memory     int64     // bytes; 0 for 8 GiB
 	Capability [2]int    // compute capability; 0.0 for 9.0
+	RaceMemory int64     // bytes that a launch's search for races between blocks may take; 0 for 512 MiB
 	NoChecks   bool      // no checkers; bounds and initialization are watched all the same
 	Stdout     io.Writer // printf of kernels; nil discards it
 }
@@ -83,6 +84,9 @@ func New(cfg Config) *Device {
 	}
 	if cfg.Memory <= 0 {
 		cfg.Memory = 8 << 30
+	}
+	if cfg.RaceMemory <= 0 {
+		cfg.RaceMemory = 512 << 20
 	}
 	if cfg.Capability == [2]int{} {
 		cfg.Capability = [2]int{9, 0}

@@ -96,3 +96,45 @@ func TestCancel(t *testing.T) {
 		t.Errorf("it took %v", d)
 	}
 }
+
+// A launch that is too large to be searched whole says so, and finds what it has noted.
+func TestRaceMemory(t *testing.T) {
+	m, err := ptx.Parse(header + `
+.visible .entry k(.param .u64 y)
+{
+	.reg .b32 %r<4>; .reg .b64 %d<4>;
+	ld.param.u64 %d0, [y];
+	mov.u32 %r0, %ctaid.x;
+	st.global.b32 [%d0], %r0;
+	ret;
+}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, memory := range []int64{0, 1} {
+		var said bytes.Buffer
+		d := New(Config{Workers: 1, RaceMemory: memory, Stdout: &said})
+		mod, err := d.Load(m, Source{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		k, err := mod.Kernel("k")
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, err := d.Alloc(4, Label{Name: "y"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := d.Launch(context.Background(), k, Launch{Grid: Dim{8, 1, 1}, Block: Dim{1, 1, 1}, Params: binary.LittleEndian.AppendUint64(nil, a)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if told := bytes.Contains(said.Bytes(), []byte("too large to be searched")); told != (memory == 1) {
+			t.Errorf("with %d bytes it says %q", memory, said.String())
+		}
+		if memory == 0 && (len(r.Findings) == 0 || r.Findings[0].Kind != GlobalRace) {
+			t.Errorf("the race is not found: %v", r.Findings)
+		}
+	}
+}

@@ -321,6 +321,7 @@ func (s *Session) nearest(name string, a *attempt) string {
 	for _, n := range slices.Sorted(maps.Keys(s.imports)) {
 		consider(n)
 	}
+	dist = min(dist, 2) // a package that nobody has spoken of must be nearer
 	for _, n := range s.packages.Load().Names {
 		consider(n)
 	}
