@@ -31,12 +31,13 @@ lint: ## gofmt and go vet
 # Go itself (corpus, GOROOT/test, random programs) run without it.
 LONG := TestCorpus|TestGOROOT|TestDifferential|TestLongCell|TestManyCells|TestKernel.*|TestUnreadableKernels|TestGPUStarters
 
-# So do the workshops' checks, on some hundred solutions, right and wrong.
-SLOW := /kernel/session|/workshops/(softmax|backward|gemm|split|attention|portfolio)$$
+# So do the workshops' checks, on some hundred solutions, right and wrong, and what
+# computes without goroutines.
+SLOW := /kernel/session|/cuda/sim/(arith|internal/.*)|/workshops/(softmax|backward|gemm|split|attention|portfolio)$$
 
 test-go: build $(VENV)/ready ## the Go tests, with the race detector
 	$(GO) test -race -timeout 10m -skip '^($(LONG))$$' $(GOTESTFLAGS) $$($(GO) list ./... | grep -vE '$(SLOW)')
-	$(GO) test $(FLAGS) -timeout 10m $(GOTESTFLAGS) $$($(GO) list ./workshops/...)
+	GOROOT=$$($(GO) env GOROOT) $(GO) test $(FLAGS) -timeout 10m $(GOTESTFLAGS) $$($(GO) list ./workshops/... ./cuda/sim/...)
 	$(GO) test -race -timeout 10m -skip '^($(LONG))$$' $(GOTESTFLAGS) ./kernel/session
 	GOROOT=$$($(GO) env GOROOT) $(GO) test $(FLAGS) -timeout 15m -run '^($(LONG))$$' $(GOTESTFLAGS) ./kernel/session
 
