@@ -3,6 +3,7 @@ package cuda
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"sync/atomic"
 )
 
@@ -57,6 +58,7 @@ func (b *buffer) read(at int64, p []byte) error {
 		copy(p, b.host[at:])
 		return nil
 	}
+	defer runtime.KeepAlive(b) // until the last piece has come
 	b.dev.busy.Store(false)
 	return b.dev.client.Read(context.Background(), b.handle, at, p)
 }
@@ -67,5 +69,6 @@ func (b *buffer) write(at int64, p []byte) error {
 		copy(b.host[at:], p)
 		return nil
 	}
+	defer runtime.KeepAlive(b)
 	return b.dev.client.Write(context.Background(), b.handle, at, p)
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"runtime"
 	"sync"
 
 	"github.com/warpbook/warpbook/cuda/device"
@@ -294,7 +295,9 @@ func (k *Kernel) Launch(c Config, args ...any) error {
 		call.launch.Cluster = c.Cluster.wire()
 	}
 	d.busy.Store(true)
-	return d.client.Launch(stream, l.handle, &call.launch, call.patches)
+	err = d.client.Launch(stream, l.handle, &call.launch, call.patches)
+	runtime.KeepAlive(args) // a tensor that is collected before the launch is queued is given back before it
+	return err
 }
 
 // call is the scratch memory of a launch.

@@ -3,6 +3,7 @@ package cuda_test
 import (
 	"context"
 	"errors"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -257,5 +258,33 @@ func TestClusters(t *testing.T) {
 	got, err := y.Ints()
 	if want := []int{401, 402, 403, 400, 405, 406, 407, 404}; err != nil || !slices.Equal(got, want) {
 		t.Errorf("got %v, %v; want %v", got, err, want)
+	}
+}
+
+// A tensor whose last use is a launch lives until the launch is queued, whenever the
+// garbage collector comes.
+func TestLaunchKeepsTensors(t *testing.T) {
+	d, m := open(t), queuedModule(t)
+	twice := cuda.Must(m.Kernel("twice"))
+	stop := make(chan struct{})
+	defer close(stop)
+	go func() {
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+				runtime.GC()
+			}
+		}
+	}()
+	for range 200 {
+		x, y := cuda.Must(d.Zeros(cuda.F32, 32)), cuda.Must(d.Empty(cuda.F32, 32))
+		if err := twice.Launch(cuda.Config{Grid: cuda.D(1), Block: cuda.D(32)}, x, y, 32); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := d.Sync(); err != nil {
+		t.Fatal(err)
 	}
 }
