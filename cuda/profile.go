@@ -1,8 +1,6 @@
 package cuda
 
 import (
-	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"html"
@@ -34,19 +32,11 @@ func Profile(f func() error) Profiles {
 
 // Profile runs f and measures what it launches on the device, which is the simulator.
 func (d *Device) Profile(f func() error) (Profiles, error) {
-	if err := d.SetOption("profile", "on"); err != nil {
-		return nil, fmt.Errorf("%s cannot be profiled; make the tensors on cuda.Open(\"sim\") for that: %w", d, err)
-	}
-	err := errors.Join(f(), d.Sync())
-	raw, rerr := d.client.Report(context.Background(), "profile")
-	if rerr != nil { // the device process has ended
-		return nil, errors.Join(err, rerr)
+	if d.name != "sim" {
+		return nil, fmt.Errorf("%s cannot be profiled; make the tensors on cuda.Open(\"sim\") for that", d)
 	}
 	var p Profiles
-	if jerr := json.Unmarshal(raw, &p); jerr != nil {
-		return nil, errors.Join(err, fmt.Errorf("a profile cannot be read: %w", jerr))
-	}
-	err = errors.Join(err, d.SetOption("profile", "off"))
+	err := d.watched("profile", &p, func() error { return errors.Join(f(), d.Sync()) })
 	if err == nil && len(p) == 0 {
 		err = fmt.Errorf("nothing was launched on %s", d)
 	}

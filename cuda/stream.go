@@ -135,8 +135,9 @@ func (g *Graph) Release() error { return g.dev.client.FreeGraph(g.handle) }
 type Timing = device.Timing
 
 // Time measures the work that f queues: it runs f once as it is, so that modules are
-// loaded, once to record it, and repeats what it has recorded next to the driver. The result is microseconds a call, one
-// for each sample. What f does must not wait for the device.
+// loaded, once to record it, and repeats what it has recorded next to the driver. The
+// result is microseconds a call, one for each sample. What f does must not wait for the
+// device.
 func (d *Device) Time(t Timing, f func() error) ([]float64, error) {
 	gen, err := d.client.Generation()
 	if err != nil {

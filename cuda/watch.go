@@ -25,23 +25,13 @@ type Action struct {
 // waits for the device; what went wrong there is part of the error.
 func (d *Device) Trace(f func() error) ([]Action, error) {
 	stream := d.streamID()
-	if err := d.SetOption("actions", "on"); err != nil {
-		return nil, err
-	}
-	err := errors.Join(f(), d.Sync())
-	raw, rerr := d.client.Report(context.Background(), "actions")
-	if rerr != nil { // the device process has ended
-		return nil, errors.Join(err, rerr)
-	}
 	var list []device.Action
-	if jerr := json.Unmarshal(raw, &list); jerr != nil {
-		return nil, errors.Join(err, fmt.Errorf("what the device did cannot be read: %w", jerr))
-	}
+	err := d.watched("actions", &list, func() error { return errors.Join(f(), d.Sync()) })
 	actions := make([]Action, len(list))
 	for i, a := range list {
 		actions[i] = Action{Kind: a.Kind, Default: a.Stream == 0, Current: a.Stream == stream, Kernel: a.Kernel, Grid: toDim(a.Grid), Block: toDim(a.Block), Bytes: a.Bytes}
 	}
-	return actions, errors.Join(err, d.SetOption("actions", "off"))
+	return actions, err
 }
 
 func toDim(d device.Dim) Dim { return Dim{int(d.X), int(d.Y), int(d.Z)} }
@@ -49,26 +39,33 @@ func toDim(d device.Dim) Dim { return Dim{int(d.X), int(d.Y), int(d.Z)} }
 // ErrGuard is wrapped when something wrote beside a tensor.
 var ErrGuard = errors.New("memory beside a tensor was written")
 
-// Guard runs f with every new tensor of the device between two
-// stretches that nothing may write, and filled with NaN: what a kernel leaves out shows
-// in the values. It waits for the device.
+// Guard runs f with every new tensor of the device between two stretches that nothing
+// may write, and filled with NaN: what a kernel leaves out shows in the values. It waits
+// for the device.
 func (d *Device) Guard(f func() error) error {
-	if err := d.SetOption("guards", "on"); err != nil {
-		return err
-	}
-	err := f()
-	raw, rerr := d.client.Report(context.Background(), "guards")
-	if rerr != nil {
-		return errors.Join(err, rerr)
-	}
 	var broken []string
-	if jerr := json.Unmarshal(raw, &broken); jerr != nil {
-		return errors.Join(err, fmt.Errorf("what the guards saw cannot be read: %w", jerr))
-	}
+	err := d.watched("guards", &broken, f)
 	if len(broken) > 0 {
 		err = errors.Join(err, fmt.Errorf("%w: %s", ErrGuard, strings.Join(broken, "; ")))
 	}
-	return errors.Join(err, d.SetOption("guards", "off"))
+	return err
+}
+
+// watched runs f while the device gathers something, and reads what that was. Where the
+// device process has ended meanwhile, there is nothing to read.
+func (d *Device) watched(what string, into any, f func() error) error {
+	if err := d.SetOption(what, "on"); err != nil {
+		return err
+	}
+	err := f()
+	raw, rerr := d.client.Report(context.Background(), what)
+	if rerr != nil {
+		return errors.Join(err, rerr)
+	}
+	if jerr := json.Unmarshal(raw, into); jerr != nil {
+		err = errors.Join(err, fmt.Errorf("the device's %s cannot be read: %w", what, jerr))
+	}
+	return errors.Join(err, d.SetOption(what, "off"))
 }
 
 // Writer runs f, which makes a tensor, and says who wrote the element of it that index

@@ -63,10 +63,6 @@ CUresult warpbook_trim_pool(CUdevice dev) {
   return r ? r : cuMemPoolTrimTo(pool, 0);
 }
 
-CUresult warpbook_occupancy(CUfunction f, unsigned threads, size_t shared, int *blocks) {
-  return cuOccupancyMaxActiveBlocksPerMultiprocessor(blocks, f, (int)threads, shared);
-}
-
 const char *warpbook_error_name(CUresult r) {
   const char *s = 0;
   return cuGetErrorName(r, &s) ? "unknown" : s;

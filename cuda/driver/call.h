@@ -14,7 +14,6 @@ CUresult warpbook_begin(CUstream s);
 CUresult warpbook_end(CUstream s, CUgraphExec *out);
 CUresult warpbook_keep_pool(CUdevice dev);
 CUresult warpbook_trim_pool(CUdevice dev);
-CUresult warpbook_occupancy(CUfunction f, unsigned threads, size_t shared, int *blocks);
 const char *warpbook_error_name(CUresult r);
 const char *warpbook_error_text(CUresult r);
 void warpbook_flush_stdout(void);

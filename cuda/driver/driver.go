@@ -19,7 +19,6 @@ import (
 // driver is a Backend on a GPU.
 type driver struct {
 	dev      cu.Device
-	ctx      cu.CUContext
 	info     device.Info
 	next     uint32
 	streams  map[device.Stream]cu.Stream
@@ -78,7 +77,7 @@ func Open(index int, print io.Writer) (device.Backend, error) {
 	if err := cu.SetCurrentContext(ctx); err != nil {
 		return nil, wrap("use the GPU's context", err)
 	}
-	d := &driver{dev: dev, ctx: ctx, streams: map[device.Stream]cu.Stream{}, events: map[device.Event]cu.Event{}, graphs: map[device.Graph]graph{},
+	d := &driver{dev: dev, streams: map[device.Stream]cu.Stream{}, events: map[device.Event]cu.Event{}, graphs: map[device.Graph]graph{},
 		modules: map[uint32]module{}, kernels: map[uint32]*kernel{}, labels: map[device.Address]allocation{}, reports: OpenReports()}
 	if d.streams[0], err = cu.MakeStream(cu.NonBlocking); err != nil {
 		return nil, wrap("make a stream", err)

@@ -23,11 +23,10 @@ func (d *driver) Load(text string, source device.Source) (uint32, []device.Kerne
 	said := &cu.JITErrorLogBuffer{Buffer: make([]byte, 8<<10)}
 	mod, err := cu.LoadDataEx(text, said, &cu.JITGenerateLineInfo{Enabled: true})
 	if err != nil {
-		words, _, _ := bytes.Cut(said.Buffer, []byte{0})
-		if err := d.failed("load the module", err); len(words) == 0 {
-			return 0, nil, err
+		if words, _, _ := bytes.Cut(said.Buffer, []byte{0}); len(words) > 0 {
+			return 0, nil, fmt.Errorf("the driver does not load the module: %s", bytes.TrimSpace(words))
 		}
-		return 0, nil, fmt.Errorf("the driver does not load the module: %s", bytes.TrimSpace(words))
+		return 0, nil, d.failed("load the module", err)
 	}
 	m := module{mod: mod, source: source}
 	var infos []device.KernelInfo

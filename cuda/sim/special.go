@@ -21,11 +21,8 @@ func (s *specials) next() *Lanes {
 func special(name string) (func(w *Warp) *Lanes, error) {
 	uniform := func(f func(w *Warp) uint64) func(w *Warp) *Lanes {
 		return func(w *Warp) *Lanes {
-			v := f(w)
 			lanes := w.specials.next()
-			for i := range lanes {
-				lanes[i] = v
-			}
+			broadcast(lanes, f(w))
 			return lanes
 		}
 	}

@@ -65,8 +65,6 @@ func values(t *trial.T, f trial.Function, rows, columns int, d cuda.DType, o tri
 	}
 }
 
-func transposed(x *cuda.Tensor) (*cuda.Tensor, error) { return x.T(), nil }
-
 func checks() []workshops.NamedCheck {
 	var list []workshops.NamedCheck
 	add := func(name string, run func(*trial.T, trial.Function)) {
@@ -82,18 +80,12 @@ func checks() []workshops.NamedCheck {
 	const r, n = 7, 33
 	add("strided upstream gradient", func(t *trial.T, f trial.Function) {
 		y, _ := inputs(t, cuda.F32, r, n)
-		g := t.View(t.Normal("g", cuda.F32, n, r), transposed)
+		g := t.View(t.Normal("g", cuda.F32, n, r), softmax.Transposed)
 		verify(t, f, y, g, warps(4))
 	})
 	add("both operands strided and eight warps", func(t *trial.T, f trial.Function) {
-		y := t.View(t.From("y", cuda.F32, softmax.Rows(t.Numbers(n, r), r), n, r), transposed)
-		g := t.View(t.Normal("g", cuda.F32, r+1, 2*n+3), func(x *cuda.Tensor) (*cuda.Tensor, error) {
-			x, err := x.Slice(0, 1, r+1, 1)
-			if err != nil {
-				return nil, err
-			}
-			return x.Slice(1, 1, 2*n+1, 2)
-		})
+		y := t.View(t.From("y", cuda.F32, softmax.Rows(t.Numbers(n, r), r), n, r), softmax.Transposed)
+		g := softmax.Sliced(t, "g", r, n)
 		verify(t, f, y, g, warps(8))
 	})
 	add("autograd, finite difference and row-sum invariant", invariants)
@@ -153,7 +145,7 @@ func more(n int, seed uint64) (list []workshops.NamedCheck) {
 		list = append(list, trial.Check(name, function, func(t *trial.T, f trial.Function) {
 			y, g := inputs(t, d, rows, columns)
 			if strided {
-				g = t.View(t.Normal("g", d, columns, rows), transposed)
+				g = t.View(t.Normal("g", d, columns, rows), softmax.Transposed)
 			}
 			verify(t, f, y, g, warps(w))
 		}))

@@ -62,17 +62,32 @@ func Verify(t *trial.T, f trial.Function, x *trial.Input, o trial.Options) *tria
 // values: what is kept from the first call shows.
 const twice = 1 << 16
 
-// Values is the check of one shape and type. The second call's values are smaller, so
-// that a maximum that is kept is too large.
-func Values(t *trial.T, f trial.Function, rows, columns int, d cuda.DType, o trial.Options) {
-	Verify(t, f, t.Normal("x", d, rows, columns), o)
+// Values is the check of one shape and type, by what verifies one call. The second call's
+// values are smaller, so that a maximum that is kept is too large.
+func Values(t *trial.T, rows, columns int, d cuda.DType, verify func(x *trial.Input)) {
+	verify(t.Normal("x", d, rows, columns))
 	if n := rows * columns; n > 0 && n <= twice {
 		again := t.Numbers(rows, columns)
 		for i := range again {
 			again[i] = again[i]/2 - 3
 		}
-		Verify(t, f, t.From("x", d, again, rows, columns), o)
+		verify(t.From("x", d, again, rows, columns))
 	}
+}
+
+// Transposed is the view with rows and columns exchanged.
+func Transposed(x *cuda.Tensor) (*cuda.Tensor, error) { return x.T(), nil }
+
+// Sliced makes an input of rows x columns that is the slice [1:, 1:2*columns+1:2] of a
+// larger matrix.
+func Sliced(t *trial.T, name string, rows, columns int) *trial.Input {
+	return t.View(t.Normal(name, cuda.F32, rows+1, 2*columns+3), func(x *cuda.Tensor) (*cuda.Tensor, error) {
+		x, err := x.Slice(0, 1, rows+1, 1)
+		if err != nil {
+			return nil, err
+		}
+		return x.Slice(1, 1, 2*columns+1, 2)
+	})
 }
 
 // Extreme are rows that overflow or vanish without the maximum: all 1000, all -1000,
@@ -94,7 +109,7 @@ func checks() []workshops.NamedCheck {
 	for _, shape := range [][2]int{{0, 3}, {1, 1}, {7, 33}, {3, 8192}} {
 		for _, d := range trial.DTypes() {
 			add(fmt.Sprintf("values %dx%d %v", shape[0], shape[1], d), func(t *trial.T, f trial.Function) {
-				Values(t, f, shape[0], shape[1], d, warps(4))
+				Values(t, shape[0], shape[1], d, func(x *trial.Input) { Verify(t, f, x, warps(4)) })
 			})
 		}
 	}
@@ -103,18 +118,10 @@ func checks() []workshops.NamedCheck {
 	})
 	const r, n = 7, 33
 	add("transpose: physical addressing", func(t *trial.T, f trial.Function) {
-		x := t.View(t.Normal("x", cuda.F32, n, r), func(x *cuda.Tensor) (*cuda.Tensor, error) { return x.T(), nil })
-		Verify(t, f, x, warps(8))
+		Verify(t, f, t.View(t.Normal("x", cuda.F32, n, r), Transposed), warps(8))
 	})
 	add("slice: physical addressing", func(t *trial.T, f trial.Function) {
-		x := t.View(t.Normal("x", cuda.F32, r+1, 2*n+3), func(x *cuda.Tensor) (*cuda.Tensor, error) {
-			x, err := x.Slice(0, 1, r+1, 1)
-			if err != nil {
-				return nil, err
-			}
-			return x.Slice(1, 1, 2*n+1, 2)
-		})
-		Verify(t, f, x, warps(8))
+		Verify(t, f, Sliced(t, "x", r, n), warps(8))
 	})
 	add("broadcast: physical addressing", func(t *trial.T, f trial.Function) {
 		x := t.View(t.Normal("x", cuda.F32, 1, n), func(x *cuda.Tensor) (*cuda.Tensor, error) { return x.Broadcast(r, n) })
@@ -129,7 +136,9 @@ func checks() []workshops.NamedCheck {
 	reject("reject zero width", "rows of no columns", 3, 0, 4)
 	reject("reject bad warps", "a number of warps that is neither 4 nor 8 (3)", 3, 5, 3)
 	reject("reject oversized width", "rows of more than 8192 columns (8193)", 1, 8193, 4)
-	list = append(list, trial.Stream(function, func(t *trial.T, f trial.Function) { Values(t, f, 3, 1025, cuda.F32, warps(4)) }))
+	list = append(list, trial.Stream(function, func(t *trial.T, f trial.Function) {
+		Values(t, 3, 1025, cuda.F32, func(x *trial.Input) { Verify(t, f, x, warps(4)) })
+	}))
 	return append(list, trial.Lifetimes(function, func(t *trial.T) []*trial.Input { return []*trial.Input{t.Normal("x", cuda.F32, 3, 5)} }, warps(4))...)
 }
 
@@ -148,7 +157,7 @@ func more(n int, seed uint64) (list []workshops.NamedCheck) {
 				Verify(t, f, t.Normal("x", d, rows, columns), warps(w))
 				return
 			}
-			Verify(t, f, t.View(t.Normal("x", d, columns, rows), func(x *cuda.Tensor) (*cuda.Tensor, error) { return x.T(), nil }), warps(w))
+			Verify(t, f, t.View(t.Normal("x", d, columns, rows), Transposed), warps(w))
 		}))
 	}
 	return list

@@ -23,19 +23,8 @@ func verify(t *trial.T, f trial.Function, x *trial.Input, o trial.Options) {
 	}
 }
 
-// twice is up to which number of elements a check calls a second time, with smaller
-// values: scratch memory that is shared between calls shows.
-const twice = 1 << 16
-
 func values(t *trial.T, f trial.Function, rows, columns int, d cuda.DType, o trial.Options) {
-	verify(t, f, t.Normal("x", d, rows, columns), o)
-	if n := rows * columns; n > 0 && n <= twice {
-		again := t.Numbers(rows, columns)
-		for i := range again {
-			again[i] = again[i]/2 - 3
-		}
-		verify(t, f, t.From("x", d, again, rows, columns), o)
-	}
+	softmax.Values(t, rows, columns, d, func(x *trial.Input) { verify(t, f, x, o) })
 }
 
 func checks() []workshops.NamedCheck {

@@ -3,6 +3,7 @@ package trial
 import (
 	"embed"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/warpbook/warpbook/cuda"
@@ -63,30 +64,30 @@ func Stream(needs string, run func(*T, Function)) workshops.NamedCheck {
 	return Check("non-default stream", needs, func(t *T, f Function) { t.OnStream(func() { run(t, f) }) })
 }
 
-// Lifetimes are the checks that host and released tensors are rejected, as the first
-// argument of a call with the inputs that draw makes.
+// Lifetimes are the checks that host and released tensors are rejected, as each argument
+// of a call with the inputs that draw makes.
 func Lifetimes(needs string, draw func(*T) []*Input, options Options) []workshops.NamedCheck {
+	check := func(name, what string, spoil func(*T, *cuda.Tensor) *cuda.Tensor) workshops.NamedCheck {
+		return Check(name, needs, func(t *T, f Function) {
+			args := Tensors(draw(t)...)
+			for i := range args {
+				bad := slices.Clone(args)
+				bad[i] = spoil(t, args[i])
+				t.Rejects(fmt.Sprintf("%s as argument %d", what, i+1), func() (*cuda.Tensor, error) { return f(bad, options) })
+			}
+		})
+	}
 	return []workshops.NamedCheck{
-		Check("reject host tensor", needs, func(t *T, f Function) {
-			args := Tensors(draw(t)...)
-			for i := range args {
-				bad := append([]*cuda.Tensor{}, args...)
-				host, err := args[i].To(nil)
-				t.must(err)
-				bad[i] = host
-				t.Rejects(fmt.Sprintf("a tensor in the host's memory as argument %d", i+1), func() (*cuda.Tensor, error) { return f(bad, options) })
-			}
+		check("reject host tensor", "a tensor in the host's memory", func(t *T, x *cuda.Tensor) *cuda.Tensor {
+			host, err := x.To(nil)
+			t.must(err)
+			return host
 		}),
-		Check("reject released tensor", needs, func(t *T, f Function) {
-			args := Tensors(draw(t)...)
-			for i := range args {
-				bad := append([]*cuda.Tensor{}, args...)
-				gone, err := args[i].To(t.Dev)
-				t.must(err)
-				t.must(gone.Release())
-				bad[i] = gone
-				t.Rejects(fmt.Sprintf("a released tensor as argument %d", i+1), func() (*cuda.Tensor, error) { return f(bad, options) })
-			}
+		check("reject released tensor", "a released tensor", func(t *T, x *cuda.Tensor) *cuda.Tensor {
+			gone, err := x.To(t.Dev)
+			t.must(err)
+			t.must(gone.Release())
+			return gone
 		}),
 	}
 }
